@@ -1,0 +1,48 @@
+"""Deep Embedded K-Means (Guo, Lin and Ye, 2021), reproducible and fast.
+
+The symbols of Table I, and their names and shapes here. Points are rows; eigenvectors are rows of V.
+
+========  ===================================  ==================  ==========
+symbol    interpretation                       name                shape
+========  ===================================  ==================  ==========
+n         number of data points                ``n``, n_samples
+d         dimension of the input space         ``d``
+e         dimension of the embedding space     embedding_dim
+k         number of clusters                   n_clusters
+X         data matrix                          ``X``               (n, d) or (n, h, w, c)
+H         data embeddings                      ``H``, embedding_   (n, e)
+U         cluster centroids                    ``U``               (k, e)
+C         clusters                             labels, labels_     (n,)
+S_w       within-class scatter matrix          ``S_w``             (e, e)
+V         orthonormal transformation matrix    ``V``               (e, e)
+Y = V H   data in the transformed space        ``Y = H @ V.T``     (n, e)
+M         centroids in the transformed space   ``M = U @ V.T``     (k, e)
+f, g      encoder, decoder                     encoder, decoder
+========  ===================================  ==================  ==========
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dekm.autoencoders import Autoencoder
+    from dekm.methods.baselines import AEKMeans, KMeans, PCAKMeans
+    from dekm.methods.dekm import DEKM
+
+__version__ = "0.1.0"
+__all__ = ["DEKM", "AEKMeans", "Autoencoder", "KMeans", "PCAKMeans"]
+
+_HOME = {
+    "Autoencoder": "dekm.autoencoders",
+    "KMeans": "dekm.methods.baselines",
+    "PCAKMeans": "dekm.methods.baselines",
+    "AEKMeans": "dekm.methods.baselines",
+    "DEKM": "dekm.methods.dekm",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import an estimator when it is first asked for: the workflow imports the package without PyTorch."""
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'dekm' has no attribute {name!r}")

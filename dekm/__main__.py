@@ -1,0 +1,7 @@
+"""``python -m dekm``."""
+
+import sys
+
+from dekm.cli import main
+
+sys.exit(main())

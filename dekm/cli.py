@@ -1,0 +1,144 @@
+"""The command line: what the workflow's rules and people run."""
+
+import argparse
+import json
+import logging
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from dekm.datasets import DATASETS
+from dekm.errors import InputError
+from dekm.methods import METHODS
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; a user's mistake is one line on standard error and exit status 1."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
+    logging.captureWarnings(True)
+    arguments = vars(parser().parse_args(argv))
+    command = arguments.pop("command")
+    try:
+        command(**arguments)
+    except InputError as error:
+        print(f"dekm: error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """All commands and their arguments."""
+    root = argparse.ArgumentParser(prog="python -m dekm", description="Deep embedded K-means clustering.")
+    commands = root.add_subparsers(required=True, metavar="COMMAND")
+
+    command = _add(commands, download, "fetch and verify the raw files of a dataset")
+    command.add_argument("dataset", choices=DATASETS)
+    command.add_argument("--raw-dir", type=Path, required=True, help="folder of raw files")
+    command.add_argument("--mirror", help="folder or URL to try before the upstream addresses")
+    command.add_argument("--out", type=Path, required=True, help="file that will list what was verified")
+
+    command = _add(commands, prepare, "turn raw files into one compact file")
+    command.add_argument("dataset", choices=DATASETS)
+    command.add_argument("--results", type=Path, required=True, help="folder of the results")
+    command.add_argument("--raw-dir", type=Path, required=True, help="folder of raw files")
+    command.add_argument("--subsample", type=int, help="keep so many samples, each class in its share")
+
+    command = _add(commands, pretrain, "pretrain the autoencoders of a dataset, one per seed")
+    command.add_argument("dataset")
+    command.add_argument("architecture", choices=("conv", "mlp"))
+    _add_cell_arguments(command)
+
+    command = _add(commands, cluster, "run one method on one dataset, once per seed")
+    command.add_argument("dataset")
+    command.add_argument("method", choices=METHODS)
+    _add_cell_arguments(command)
+
+    command = _add(commands, table, "write Table III from the runs")
+    command.add_argument("--results", type=Path, required=True, help="folder of the results")
+    command.add_argument("--datasets", nargs="+", required=True)
+    command.add_argument("--methods", nargs="+", required=True, choices=METHODS)
+    command.add_argument("--paper", type=Path, required=True, help="CSV file of the paper's numbers")
+    command.add_argument("--out", type=Path, required=True, help="folder of the table files")
+
+    command = _add(commands, sync, "bring the MLflow store up to date with the run folders")
+    command.add_argument("results", type=Path, nargs="+", help="folders of results")
+    command.add_argument("--store", type=Path, required=True, help="folder of the store")
+    return root
+
+
+def download(dataset: str, raw_dir: Path, mirror: str | None, out: Path) -> None:
+    """Fetch every raw file of a dataset that is not there yet, and list them with their checksums."""
+    from dekm.datasets.download import fetch
+    from dekm.provenance import write_json
+
+    for raw_file in DATASETS[dataset].raw:
+        fetch(raw_file, raw_dir, mirror)
+    write_json(out, {raw_file.path: raw_file.content_sha256 for raw_file in DATASETS[dataset].raw})
+
+
+def prepare(dataset: str, results: Path, raw_dir: Path, subsample: int | None) -> None:
+    """Load, check and store a dataset."""
+    from dekm.datasets import prepared
+
+    prepared.prepare(DATASETS[dataset], raw_dir, results / "data" / dataset, subsample=subsample)
+
+
+def pretrain(settings: list[str], **arguments: Any) -> None:
+    """Pretrain the autoencoders of one dataset and architecture."""
+    from dekm.experiment import pretrain_cell
+
+    pretrain_cell(settings=parse_settings(settings), **arguments)
+
+
+def cluster(settings: list[str], **arguments: Any) -> None:
+    """Run one cell of Table III."""
+    from dekm.experiment import cluster_cell
+
+    cluster_cell(settings=parse_settings(settings), **arguments)
+
+
+def table(results: Path, datasets: list[str], methods: list[str], paper: Path, out: Path) -> None:
+    """Write Table III."""
+    from dekm.tables import write_table3
+
+    write_table3(results, datasets, methods, paper, out)
+
+
+def sync(results: list[Path], store: Path) -> None:
+    """Mirror run folders into MLflow."""
+    from dekm.tracking import sync_all
+
+    sync_all(results, store)
+
+
+def parse_settings(pairs: list[str]) -> dict[str, Any]:
+    """NAME=VALUE pairs, the value in JSON; a value that is no JSON is a string."""
+    settings = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise InputError(f"--set {pair!r} should be NAME=VALUE.")
+        try:
+            settings[name] = json.loads(value)
+        except json.JSONDecodeError:
+            settings[name] = value
+    return settings
+
+
+def _add(commands: Any, function: Any, summary: str) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = commands.add_parser(
+        function.__name__, help=summary, description=summary[0].upper() + summary[1:] + "."
+    )
+    command.set_defaults(command=function)
+    return command
+
+
+def _add_cell_arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--results", type=Path, required=True, help="folder of the results")
+    command.add_argument("--seeds", type=int, nargs="+", required=True)
+    command.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
+    command.add_argument("--fresh", action="store_true", help="recompute also what is complete")
+    command.add_argument(
+        "--set", dest="settings", action="append", default=[], metavar="NAME=VALUE", help="a parameter"
+    )

@@ -1,0 +1,50 @@
+"""The rows of Table III. A new method is one file with an estimator and one row here."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class Method:
+    """A row of Table III.
+
+    Attributes
+    ----------
+    label : name in the paper
+    estimator : "module:Class"; a string, so that reading this table imports no estimator
+    autoencoder : which shared pretrained autoencoder it starts from: "matching" is convolutional for
+        images and fully connected for vectors, "mlp" is fully connected always, None is none
+    params : the parameters that make this row a variant of its class
+    """
+
+    label: str
+    estimator: str
+    autoencoder: Literal["matching", "mlp"] | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def module(self) -> str:
+        """The module that defines the estimator."""
+        return self.estimator.partition(":")[0]
+
+    def load(self) -> type:
+        """Import and return the estimator's class."""
+        module, _, name = self.estimator.partition(":")
+        return getattr(import_module(module), name)
+
+    def architecture(self, shape: tuple[int, ...]) -> Literal["conv", "mlp"] | None:
+        """The autoencoder this method starts from on samples of `shape`."""
+        if self.autoencoder == "matching":
+            return "conv" if len(shape) == 3 else "mlp"
+        return self.autoencoder
+
+
+METHODS: dict[str, Method] = {
+    "k_means": Method("K-means", "dekm.methods.baselines:KMeans"),
+    "pca_k_means": Method("PCA+K-means", "dekm.methods.baselines:PCAKMeans"),
+    "ae_k_means": Method("AE+K-means", "dekm.methods.baselines:AEKMeans", "matching"),
+    "dekm": Method("DEKM", "dekm.methods.dekm:DEKM", "matching"),
+    "dekm_f": Method("DEKM_F", "dekm.methods.dekm:DEKM", "matching", {"n_batches": "pass"}),
+}

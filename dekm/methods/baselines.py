@@ -1,0 +1,135 @@
+"""The baselines that run K-means once (Section IV-B): on the data, components of them, or an embedding."""
+
+from typing import Any, Self
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from sklearn.decomposition import PCA
+from torch import Tensor
+
+from dekm.errors import InputError
+from dekm.kmeans import kmeans
+from dekm.methods.base import Clusterer, DeepClusterer, Iteration, OnIteration
+from dekm.training import encode
+
+
+class KMeans(Clusterer):
+    """K-means on the data as they are, images as vectors of their pixels.
+
+    Parameters
+    ----------
+    n_clusters : k
+    n_init : number of k-means++ starts; the best counts
+    device, random_state, on_iteration : as in all methods
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_init: int = 20,
+        device: str = "auto",
+        random_state: int | np.random.RandomState | None = None,
+        on_iteration: OnIteration | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_init = n_init
+        self.device = device
+        self.random_state = random_state
+        self.on_iteration = on_iteration
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Cluster `X`; `y` is ignored."""
+        random_state, _ = self._start()
+        samples = self._load(X, reset=True)
+        self._learn_embedding(samples)
+        H = self._embed(samples)
+        partition = kmeans(H, self.n_clusters, n_init=self.n_init, random_state=random_state)
+        self._report(Iteration(0, H, partition.labels, partition.centers, partition.inertia))
+        return self._finish(H, partition, n_iter=0)
+
+    def _learn_embedding(self, samples: Float[Tensor, "n ..."]) -> None:
+        """Nothing to learn: the embedding is the data."""
+
+    def _embed(self, samples: Float[Tensor, "n ..."]) -> Float[Tensor, "n d"]:
+        return samples.flatten(1)
+
+
+class PCAKMeans(KMeans):
+    """K-means on the leading principal components that keep a share of the variance.
+
+    Parameters
+    ----------
+    n_clusters : k
+    variance : share of the variance to keep; the paper's is 0.9
+    n_init : number of k-means++ starts; the best counts
+    device, random_state, on_iteration : as in all methods
+
+    Attributes
+    ----------
+    pca_ : the fitted scikit-learn transformer
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        variance: float = 0.9,
+        n_init: int = 20,
+        device: str = "auto",
+        random_state: int | np.random.RandomState | None = None,
+        on_iteration: OnIteration | None = None,
+    ) -> None:
+        super().__init__(
+            n_clusters, n_init=n_init, device=device, random_state=random_state, on_iteration=on_iteration
+        )
+        self.variance = variance
+
+    def _learn_embedding(self, samples: Float[Tensor, "n ..."]) -> None:
+        if not 0 < self.variance < 1:
+            raise InputError(f"variance={self.variance!r} should be a share between 0 and 1.")
+        self.pca_ = PCA(self.variance, svd_solver="covariance_eigh").fit(samples.flatten(1).cpu().numpy())
+
+    def _embed(self, samples: Float[Tensor, "n ..."]) -> Float[Tensor, "n e"]:
+        components = self.pca_.transform(samples.flatten(1).cpu().numpy())
+        return torch.from_numpy(components.astype(np.float32)).to(samples.device)
+
+
+class AEKMeans(DeepClusterer):
+    """K-means on the embedding of the pretrained autoencoder: the starting point of DEKM.
+
+    Parameters
+    ----------
+    n_clusters : k
+    autoencoder : see `DeepClusterer`
+    n_init : number of k-means++ starts; the best counts
+    device, random_state, on_iteration : as in all methods
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        autoencoder: Any = None,
+        n_init: int = 100,
+        device: str = "auto",
+        random_state: int | np.random.RandomState | None = None,
+        on_iteration: OnIteration | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.autoencoder = autoencoder
+        self.n_init = n_init
+        self.device = device
+        self.random_state = random_state
+        self.on_iteration = on_iteration
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Cluster `X`; `y` is ignored."""
+        random_state, _ = self._start()
+        samples = self._load(X, reset=True)
+        self.encoder_ = self._pretrained(samples, random_state).encoder
+        H = encode(self.encoder_, samples)
+        partition = kmeans(H, self.n_clusters, n_init=self.n_init, random_state=random_state)
+        self._report(Iteration(0, H, partition.labels, partition.centers, partition.inertia))
+        return self._finish(H, partition, n_iter=0)

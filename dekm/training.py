@@ -1,0 +1,90 @@
+"""The one training step that every deep method uses, the batches it is given, and the embedding pass."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from dekm.errors import InputError
+
+EMBEDDING_BATCH = 2048
+
+Loss = Callable[[Int[Tensor, " b"]], Float[Tensor, ""]]
+
+
+def resolve_device(device: str) -> torch.device:
+    """The device named by "auto" (a GPU where there is one), "cpu", "cuda" or "cuda:1".
+
+    Raises
+    ------
+    InputError
+        If the name is unknown or the device is not there.
+    """
+    if device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        resolved = torch.device(device)
+    except RuntimeError as error:
+        raise InputError(f"device={device!r} should be 'auto', 'cpu', 'cuda' or 'cuda:N'.") from error
+    if resolved.type not in ("cpu", "cuda"):
+        raise InputError(f"device={device!r} should be 'auto', 'cpu', 'cuda' or 'cuda:N'.")
+    if resolved.type == "cuda" and (resolved.index or 0) >= torch.cuda.device_count():
+        raise InputError(f"device={device!r} is not there: PyTorch sees {torch.cuda.device_count()} GPUs.")
+    return resolved
+
+
+class Step:
+    """One Adam step on a loss of a batch of sample indices.
+
+    Parameters
+    ----------
+    loss : maps an int64 tensor of b indices to a scalar; the tensors that it reads keep their place in
+        memory from step to step (new targets are copied into the old ones)
+    parameters : what the step changes
+    lr : learning rate of Adam (betas 0.9 and 0.999, Section IV-C of the paper)
+    """
+
+    def __init__(self, loss: Loss, parameters: Iterable[nn.Parameter], *, lr: float) -> None:
+        self.loss = loss
+        self.optimizer = torch.optim.Adam(list(parameters), lr=lr, betas=(0.9, 0.999), fused=True)
+
+    def __call__(self, index: Int[Tensor, " b"]) -> Float[Tensor, ""]:
+        """Take the step; returns the loss before it, on the device, so that nothing waits for it."""
+        self.optimizer.zero_grad(set_to_none=True)
+        loss = self.loss(index)
+        loss.backward()
+        self.optimizer.step()
+        return loss.detach()
+
+
+def batches(
+    n_samples: int, batch_size: int, *, generator: torch.Generator, reshuffle: bool, device: torch.device
+) -> Iterator[Int[Tensor, " b"]]:
+    """Endless batches of indices, all of one size: min(batch_size, n_samples).
+
+    A batch that reaches the end of an epoch is filled up from the next, so no sample is lost and no
+    batch is short. With `reshuffle` every epoch has an order of its own; without it the first order
+    repeats, and any n_samples indices in a row hold every sample once.
+    """
+    size = min(batch_size, n_samples)
+    order = torch.randperm(n_samples, generator=generator).to(device)
+    rest = order[:0]
+    while True:
+        stream = torch.cat([rest, order])
+        n_full = len(stream) // size * size
+        yield from stream[:n_full].split(size)
+        rest = stream[n_full:]
+        if reshuffle:
+            order = torch.randperm(n_samples, generator=generator).to(device)
+
+
+def steps_per_epoch(n_samples: int, batch_size: int) -> int:
+    """Number of batches that hold at least `n_samples` indices."""
+    return -(-n_samples // min(batch_size, n_samples))
+
+
+@torch.no_grad()
+def encode(encoder: nn.Module, X: Float[Tensor, "n ..."]) -> Float[Tensor, "n e"]:
+    """Embedding H = f(X): line 3 of Algorithm 1."""
+    return torch.cat([encoder(batch) for batch in X.split(EMBEDDING_BATCH)])
