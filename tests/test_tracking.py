@@ -1,0 +1,175 @@
+import json
+import multiprocessing
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from mlflow import MlflowClient
+from mlflow.entities import Metric
+
+from dekm.tracking import POINTS_PER_CURVE, address, curves, run_folders, sync_all
+
+FACTS = {
+    "dataset": "digits",
+    "method": "dekm",
+    "label": "DEKM",
+    "settings": {"max_iter": 3},
+    "data": "d1",
+    "commit": "c0ffee",
+    "device": "cpu",
+    "versions": {"python": "3"},
+    "created": "2026-01-01T00:00:00.000+00:00",
+}
+
+
+def write_run(results: Path, seed: int, *, key: str = "k", id_: str | None = None, n_rows: int = 3) -> Path:
+    folder = results / "runs" / "digits" / "dekm" / f"seed{seed}"
+    folder.mkdir(parents=True, exist_ok=True)
+    facts = FACTS | {"seed": seed, "key": f"{key}{seed}", "id": id_ or f"id{key}{seed}"}
+    (folder / "facts.json").write_text(json.dumps(facts))
+    (folder / "metrics.json").write_text(json.dumps({"acc": 0.9, "seconds": 2.5}))
+    rows = [f"{i},{'' if i == 0 else 0.5 / i},{i / 10},{0.5 + i / 1000}" for i in range(n_rows)]
+    (folder / "history.csv").write_text("\n".join(["n_iter,loss,seconds,acc", *rows]) + "\n")
+    return folder
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    folder = tmp_path / "demo"
+    write_run(folder, 0)
+    write_run(folder, 1)
+    return folder
+
+
+def stored(store: Path, name: str = "demo") -> list:
+    client = MlflowClient(address(store))
+    return list(client.search_runs([client.get_experiment_by_name(name).experiment_id]))
+
+
+def test_a_run_has_its_parameters_curves_and_files(results: Path, tmp_path: Path) -> None:
+    sync_all([results], tmp_path)
+    client = MlflowClient(address(tmp_path))
+    run = next(run for run in stored(tmp_path) if run.info.run_name == "digits/dekm/s1")
+    assert run.data.params == {"dataset": "digits", "method": "dekm", "seed": "1", "max_iter": "3"}
+    assert run.data.metrics["acc"] == 0.9
+    history = client.get_metric_history(run.info.run_id, "eval/acc")
+    assert [(point.step, point.value) for point in history] == [(0, 0.5), (1, 0.501), (2, 0.502)]
+    assert [point.step for point in client.get_metric_history(run.info.run_id, "train/loss")] == [1, 2]
+    assert run.info.end_time - run.info.start_time == 2500
+    assert {file.path for file in client.list_artifacts(run.info.run_id)} == {
+        "facts.json",
+        "history.csv",
+        "metrics.json",
+    }
+
+
+def test_syncing_again_adds_nothing(results: Path, tmp_path: Path) -> None:
+    for _ in range(3):
+        sync_all([results], tmp_path)
+    assert len(stored(tmp_path)) == 2
+
+
+def test_a_run_made_again_under_its_key_takes_the_place_of_the_old_one(results: Path, tmp_path: Path) -> None:
+    sync_all([results], tmp_path)
+    write_run(results, 0, id_="again")
+    sync_all([results], tmp_path)
+    assert sorted(run.data.tags["id"] for run in stored(tmp_path)) == ["again", "idk1"]
+
+
+def test_a_run_of_another_configuration_stays_and_is_marked_as_past(results: Path, tmp_path: Path) -> None:
+    sync_all([results], tmp_path)
+    write_run(results, 0, key="other")
+    sync_all([results], tmp_path)
+    current = {run.data.tags["id"]: run.data.tags["current"] for run in stored(tmp_path)}
+    assert current == {"idk0": "no", "idk1": "yes", "idother0": "yes"}
+
+
+def test_a_run_left_open_by_a_killed_sync_is_made_whole(results: Path, tmp_path: Path) -> None:
+    sync_all([results], tmp_path)
+    client = MlflowClient(address(tmp_path))
+    experiment_id = client.get_experiment_by_name("demo").experiment_id
+    finished = next(run for run in stored(tmp_path) if run.data.tags["id"] == "idk0")
+    client.delete_run(finished.info.run_id)
+    half = client.create_run(experiment_id, tags={"key": "k0", "id": "idk0", "current": "yes"})
+    client.log_batch(half.info.run_id, metrics=[Metric("acc", 0.1, 0, 0)])
+    sync_all([results], tmp_path)
+    runs = stored(tmp_path)
+    assert {run.info.status for run in runs} == {"FINISHED"}
+    assert sorted(run.data.metrics["acc"] for run in runs) == [0.9, 0.9]
+
+
+def test_a_long_curve_is_thinned_but_keeps_its_ends(tmp_path: Path) -> None:
+    folder = write_run(tmp_path, 0, n_rows=1001)
+    points = [step for name, _, _, step in curves(folder) if name == "eval/acc"]
+    assert len(points) <= POINTS_PER_CURVE
+    assert (points[0], points[-1]) == (0, 1000)
+
+
+def test_half_written_folders_are_not_runs(results: Path) -> None:
+    folder = results / "runs" / "digits" / "dekm"
+    shutil.copytree(folder / "seed0", folder / ".seed2.123")
+    (folder / "seed3").mkdir()
+    assert len(list(run_folders(results))) == 2
+
+
+def test_eight_processes_at_once_on_a_fresh_store_lose_and_double_nothing(tmp_path: Path) -> None:
+    folders = [tmp_path / f"set{i}" for i in range(4)]
+    for folder in folders:
+        write_run(folder, 0)
+    processes = [
+        multiprocessing.get_context("spawn").Process(target=sync_all, args=([folder], tmp_path))
+        for folder in folders + folders
+    ]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0] * 8
+    assert [len(stored(tmp_path, folder.name)) for folder in folders] == [1] * 4
+
+
+def test_the_command_line_reports_a_store_that_cannot_be_written(results: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    command = [sys.executable, "-m", "dekm", "sync", str(results), "--store", str(tmp_path / "file")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "is not a folder" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_ui_without_runs_says_how_to_make_some(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "dekm", "ui", "--store", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "make demo" in done.stderr
+
+
+def test_the_ui_serves_the_runs_on_loopback(results: Path, tmp_path: Path) -> None:
+    import socket
+    import urllib.request
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "dekm", "ui", "--store", str(tmp_path), "--port", str(port)]
+    with (tmp_path / "log").open("w") as log:
+        server = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+    try:
+        url = f"http://127.0.0.1:{port}/api/2.0/mlflow/experiments/get-by-name?experiment_name=demo"
+        deadline = time.monotonic() + 120
+        while True:
+            try:
+                with urllib.request.urlopen(url, timeout=5) as answer:
+                    assert json.load(answer)["experiment"]["name"] == "demo"
+                break
+            except OSError:
+                assert server.poll() is None, (tmp_path / "log").read_text()
+                assert time.monotonic() < deadline, (tmp_path / "log").read_text()
+                time.sleep(0.3)
+    finally:
+        os.killpg(server.pid, 15)
+        server.wait(timeout=30)
