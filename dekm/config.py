@@ -1,0 +1,126 @@
+"""The configuration of an experiment: checked as a whole, then asked for one cell at a time."""
+
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from dekm.datasets import DATASETS
+from dekm.datasets.dataset import Dataset
+from dekm.errors import InputError
+from dekm.methods import METHODS
+
+RESULTS = Path("results")
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A valid configuration.
+
+    Attributes
+    ----------
+    config : the configuration as it was read
+    """
+
+    config: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """Name of the experiment; its results go to ``results/<name>``."""
+        return self.config["name"]
+
+    @property
+    def results(self) -> Path:
+        """Folder of the results."""
+        return RESULTS / self.name
+
+    @property
+    def seeds(self) -> list[int]:
+        """One run of every cell per seed."""
+        return self.config["seeds"]
+
+    @property
+    def methods(self) -> list[str]:
+        """Keys of the methods."""
+        return list(self.config["methods"])
+
+    @cached_property
+    def datasets(self) -> dict[str, Dataset]:
+        """The datasets by their keys."""
+        return {name: DATASETS[name] for name in self.config["datasets"]}
+
+    def option(self, name: str, default: Any) -> Any:
+        """A top-level key that may be missing."""
+        return self.config.get(name, default)
+
+    def subsample(self, dataset: str) -> int | None:
+        """Number of samples to keep; None is all of them."""
+        return self._overrides(dataset).get("subsample")
+
+    def pretraining(self, dataset: str) -> dict[str, Any]:
+        """Settings of the autoencoders of a dataset."""
+        return self.option("pretraining", {}) | self._overrides(dataset).get("pretraining", {})
+
+    def parameters(self, dataset: str, method: str) -> dict[str, Any]:
+        """Parameters of a method on a dataset."""
+        overrides = self._overrides(dataset).get("methods", {})
+        return (self.config["methods"][method] or {}) | (overrides.get(method) or {})
+
+    def architecture(self, dataset: str, method: str) -> str | None:
+        """The pretrained autoencoder that a method starts from on a dataset."""
+        return METHODS[method].architecture(self.datasets[dataset].shape)
+
+    def method_module(self, method: str) -> str:
+        """The module that defines a method's estimator."""
+        return METHODS[method].module
+
+    def _overrides(self, dataset: str) -> dict[str, Any]:
+        return self.config["datasets"][dataset] or {}
+
+
+def read_experiment(config: Mapping[str, Any], schema_file: Path) -> Experiment:
+    """Check a configuration against the schema and the tables of datasets and methods.
+
+    Raises
+    ------
+    InputError
+        With every mistake on a line of its own: where it is, what was given and what is right.
+    """
+    schema = yaml.safe_load(schema_file.read_text())
+    mistakes = list(find_mistakes(config, schema))
+    if mistakes:
+        raise InputError("the configuration has mistakes:\n" + "\n".join(f"  {line}" for line in mistakes))
+    return Experiment(config)
+
+
+def find_mistakes(config: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[str]:
+    """One line per mistake."""
+    import jsonschema
+
+    validator = jsonschema.Draft202012Validator(schema)
+    for error in sorted(
+        validator.iter_errors(config), key=lambda error: [str(p) for p in error.absolute_path]
+    ):
+        place = ".".join(map(str, error.absolute_path))
+        if error.validator == "additionalProperties":
+            valid = list(error.schema["properties"])
+            yield from (_unknown(place, key, valid) for key in error.instance if key not in valid)
+        elif error.validator == "required":
+            missing = [key for key in error.validator_value if key not in error.instance]
+            yield f"{place or 'the file'}: {', '.join(missing)} should be there."
+        else:
+            yield f"{place}: {error.message}."
+    datasets = config.get("datasets")
+    if isinstance(datasets, Mapping):
+        yield from (_unknown("datasets", key, list(DATASETS)) for key in datasets if key not in DATASETS)
+
+
+def _unknown(place: str, key: Any, valid: list[str]) -> str:
+    where = f"{place}.{key}" if place else str(key)
+    close = difflib.get_close_matches(str(key), valid, n=1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    return f"{where}: unknown name; {hint}Valid names: {', '.join(valid)}."
