@@ -64,6 +64,10 @@ def parser() -> argparse.ArgumentParser:
     command = _add(commands, sync, "bring the MLflow store up to date with the run folders")
     command.add_argument("results", type=Path, nargs="+", help="folders of results")
     command.add_argument("--store", type=Path, required=True, help="folder of the store")
+
+    command = _add(commands, ui, "browse all runs in the MLflow UI, on this machine only")
+    command.add_argument("--store", type=Path, required=True, help="folder of the store, above the results")
+    command.add_argument("--port", type=int, default=5000)
     return root
 
 
@@ -110,6 +114,17 @@ def sync(results: list[Path], store: Path) -> None:
     from dekm.tracking import sync_all
 
     sync_all(results, store)
+
+
+def ui(store: Path, port: int) -> None:
+    """Bring the store up to date and serve the MLflow UI on loopback until interrupted."""
+    from dekm.tracking import serve, sync_all
+
+    results = sorted(folder.parent for folder in store.glob("*/runs"))
+    if not results:
+        raise InputError(f"{store} holds no runs yet: run 'make demo' first.")
+    sync_all(results, store)
+    serve(store, port)
 
 
 def parse_settings(pairs: list[str]) -> dict[str, Any]:

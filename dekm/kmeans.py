@@ -55,7 +55,7 @@ def kmeans(
         )
     estimator = KMeans(n_clusters, n_init=n_init, max_iter=MAX_ITER, tol=TOL, random_state=random_state)
     # Sums over more than two threads depend on which thread ends first; over two they do not.
-    with threadpool_limits(limits=2, user_api="openmp"):
+    with threadpool_limits(limits=min(2, torch.get_num_threads()), user_api="openmp"):
         estimator.fit(X.numpy())
     return Partition(
         torch.from_numpy(estimator.labels_.astype(np.int64)),

@@ -1,0 +1,241 @@
+"""The workflow, run for real on a tiny configuration."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+from mlflow import MlflowClient
+
+ROOT = Path(__file__).parent.parent
+TINY = {
+    "name": "tiny",
+    "seeds": [0, 1],
+    "device": "cpu",
+    "threads": 1,
+    "pretraining": {"n_epochs": 2, "channels": [4, 8, 8], "hidden": [32, 16]},
+    "datasets": {"digits": {"subsample": 300}},
+    "methods": {"k_means": {"n_init": 2}, "ae_k_means": {"n_init": 2}, "dekm": {"max_iter": 2, "n_init": 2}},
+}
+
+
+class Workspace:
+    """A working directory with a configuration, in which the workflow runs."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.results = folder / "results" / "tiny"
+
+    def command(self, *arguments: str, config: dict | None = None, snakefile: str = "Snakefile") -> list[str]:
+        (self.folder / "config.yaml").write_text(yaml.safe_dump(config or TINY))
+        options = ["-s", str(ROOT / snakefile), "--directory", str(self.folder), "--cores", "2"]
+        options += ["--configfile", str(self.folder / "config.yaml"), "--workflow-profile", "none"]
+        return [sys.executable, "-m", "snakemake", *arguments, *options]
+
+    def run(
+        self, *arguments: str, config: dict | None = None, snakefile: str = "Snakefile", ok: bool = True
+    ) -> str:
+        done = subprocess.run(
+            self.command(*arguments, config=config, snakefile=snakefile),
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        assert (done.returncode == 0) is ok, done.stdout
+        return done.stdout
+
+    def planned(
+        self, *arguments: str, config: dict | None = None, snakefile: str = "Snakefile"
+    ) -> dict[str, int]:
+        """Number of jobs per rule that a dry run announces."""
+        output = self.run(*arguments, "-n", "--quiet", "host", config=config, snakefile=snakefile)
+        if "Nothing to be done" in output:
+            return {}
+        lines = (
+            output.rpartition("-----  \n")[2] if "-----  \n" in output else output.rpartition("-------\n")[2]
+        )
+        stats = [line.split() for line in lines.partition("\n\n")[0].splitlines()]
+        return {rule: int(count) for rule, count in stats if rule != "total"}
+
+    def ids(self, method: str) -> dict[str, str]:
+        """The identity of every seed's run: it changes when the run is made again."""
+        folders = sorted((self.results / "runs" / "digits" / method).glob("seed*"))
+        return {folder.name: json.loads((folder / "facts.json").read_text())["id"] for folder in folders}
+
+    def stored_runs(self) -> list:
+        client = MlflowClient(f"sqlite:///{self.folder / 'results' / 'mlflow.db'}")
+        experiment = client.get_experiment_by_name("tiny")
+        return list(client.search_runs([experiment.experiment_id]))
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    workspace = Workspace(tmp_path_factory.mktemp("finished"))
+    workspace.run()
+    return workspace.folder
+
+
+@pytest.fixture
+def workspace(finished: Path, tmp_path: Path) -> Workspace:
+    """A copy of a finished run."""
+    shutil.copytree(finished, tmp_path / "copy")
+    return Workspace(tmp_path / "copy")
+
+
+def changed(**changes: object) -> dict:
+    return TINY | changes
+
+
+def test_every_run_is_in_the_table_and_in_the_store(workspace: Workspace) -> None:
+    table = pd.read_csv(workspace.results / "tables" / "table3.csv")
+    assert set(table["method"]) == set(TINY["methods"])
+    assert (table["n_seeds"] == 2).all()
+    summary = json.loads((workspace.results / "runs" / "digits" / "dekm" / "summary.json").read_text())
+    mean = 100 * sum(run["acc"] for run in summary["seeds"].values()) / 2
+    row = table.query("method == 'dekm' and metric == 'acc'").iloc[0]
+    assert row["mean"] == pytest.approx(mean, abs=1e-3)
+
+    runs = workspace.stored_runs()
+    assert {run.info.status for run in runs} == {"FINISHED"}
+    names = sorted(run.info.run_name for run in runs)
+    assert names == sorted(f"digits/{what}/s{seed}" for what in ("conv", *TINY["methods"]) for seed in (0, 1))
+    dekm = next(run for run in runs if run.info.run_name == "digits/dekm/s0")
+    assert dekm.data.params["max_iter"] == "2"
+    assert dekm.data.metrics["acc"] == pytest.approx(summary["seeds"]["0"]["acc"])
+    assert {"train/loss", "train/inertia", "eval/acc", "eval/nmi"} <= set(dekm.data.metrics)
+    assert {"dataset", "method", "seed", "commit", "device", "key", "data_digest"} <= set(dekm.data.tags)
+
+
+def test_facts_reproduce_a_run(workspace: Workspace) -> None:
+    folder = workspace.results / "runs" / "digits" / "dekm" / "seed0"
+    facts = json.loads((folder / "facts.json").read_text())
+    assert facts["settings"] == {"max_iter": 2, "n_init": 2}
+    assert facts["data"] == json.loads((workspace.results / "data/digits/facts.json").read_text())["digest"]
+    assert {"key", "seed", "commit", "versions", "device", "pretrained"} <= set(facts)
+    assert {file.name for file in folder.iterdir()} == {
+        "facts.json",
+        "metrics.json",
+        "history.csv",
+        "labels.npy",
+        "embedding.npy",
+    }
+
+
+def test_a_finished_run_has_nothing_to_do(workspace: Workspace) -> None:
+    assert workspace.planned() == {}
+
+
+def test_the_root_snakefile_plans_the_same_jobs_as_that_of_the_workflow(tmp_path: Path) -> None:
+    empty = Workspace(tmp_path)
+    root, inner = empty.planned(), empty.planned(snakefile="workflow/Snakefile")
+    assert root.pop("everything") == inner.pop("all") == 1
+    assert root == inner == {"prepare": 1, "pretrain": 1, "cluster": 3, "table": 1, "track": 1}
+
+
+def test_a_changed_parameter_reruns_its_method_and_nothing_else(workspace: Workspace) -> None:
+    methods = TINY["methods"] | {"dekm": {"max_iter": 3, "n_init": 2}}
+    plan = workspace.planned(config=changed(methods=methods))
+    assert plan == {"cluster": 1, "table": 1, "track": 1, "everything": 1}
+
+
+def test_a_changed_mirror_reruns_nothing(workspace: Workspace) -> None:
+    assert workspace.planned(config=changed(mirror="elsewhere")) == {}
+
+
+def test_one_dataset_is_a_target(tmp_path: Path) -> None:
+    config = changed(datasets=TINY["datasets"] | {"topics": {"subsample": 200}})
+    plan = Workspace(tmp_path).planned("digits", config=config)
+    assert plan == {
+        "prepare": 1,
+        "pretrain": 1,
+        "cluster": 3,
+        "table_of_dataset": 1,
+        "track_dataset": 1,
+        "digits": 1,
+    }
+
+
+def test_an_added_seed_runs_alone(workspace: Workspace) -> None:
+    before, n_stored = workspace.ids("dekm"), len(workspace.stored_runs())
+    workspace.run(config=changed(seeds=[0, 1, 2]))
+    after = workspace.ids("dekm")
+    assert {name: after[name] for name in before} == before
+    assert set(after) - set(before) == {"seed2"}
+    assert len(workspace.stored_runs()) == n_stored + 4
+    table = pd.read_csv(workspace.results / "tables" / "table3.csv")
+    assert (table["n_seeds"] == 3).all()
+
+
+def test_a_fresh_run_of_one_dataset_recomputes_it_once(workspace: Workspace) -> None:
+    before, n_stored = workspace.ids("dekm"), len(workspace.stored_runs())
+    scores = (workspace.results / "runs/digits/dekm/seed0/labels.npy").read_bytes()
+    workspace.run("digits", "--forceall", config=changed(fresh=True))
+    after = workspace.ids("dekm")
+    assert not set(before.values()) & set(after.values())
+    assert (workspace.results / "runs/digits/dekm/seed0/labels.npy").read_bytes() == scores
+    assert len(workspace.stored_runs()) == n_stored
+    assert workspace.planned("digits") == {}
+
+
+def test_a_killed_run_goes_on_with_the_unfinished_seed(workspace: Workspace) -> None:
+    methods = TINY["methods"] | {"dekm": {"max_iter": 60, "n_batches": 60, "n_init": 2, "tol": 0}}
+    config = changed(methods=methods, seeds=[0, 1])
+    before = workspace.ids("dekm")
+    process = subprocess.Popen(
+        workspace.command(config=config),
+        cwd=workspace.folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    while workspace.ids("dekm").get("seed0") in (None, before["seed0"]):
+        assert process.poll() is None
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    done = workspace.ids("dekm")["seed0"]
+    assert workspace.ids("dekm")["seed1"] == before["seed1"]
+    assert not (workspace.results / "runs/digits/dekm/summary.json").exists()
+
+    workspace.run("--unlock", config=config)
+    workspace.run("--rerun-incomplete", config=config)
+    after = workspace.ids("dekm")
+    assert after["seed0"] == done
+    assert after["seed1"] != before["seed1"]
+    assert not list((workspace.results / "runs/digits/dekm").glob(".*"))
+    assert {run.info.status for run in workspace.stored_runs()} == {"FINISHED"}
+
+
+@pytest.mark.parametrize(
+    ("mistake", "texts"),
+    [
+        ({"datasets": {"digit": {}}}, ["datasets.digit", "did you mean 'digits'?", "mnist"]),
+        ({"methods": {"dekn": {}}}, ["methods.dekn", "did you mean 'dekm'?", "pca_k_means"]),
+        (
+            {"methods": {"dekm": {"maxiter": 3}}},
+            ["methods.dekm.maxiter", "did you mean 'max_iter'?", "n_init"],
+        ),
+        ({"seeds": ["a"]}, ["seeds.0", "'a' is not of type 'integer'"]),
+    ],
+)
+def test_a_mistake_in_the_configuration_is_named_before_anything_runs(
+    workspace: Workspace, mistake: dict, texts: list[str]
+) -> None:
+    output = workspace.run(config=changed(**mistake), ok=False)
+    assert all(text in output for text in texts), output
+    assert "Traceback" not in output
+
+
+def test_a_failed_job_shows_its_reason_and_keeps_the_rest(tmp_path: Path) -> None:
+    config = changed(datasets={"digits": {"subsample": 3}}, methods={"k_means": {"n_init": 2}})
+    output = Workspace(tmp_path).run("--show-failed-logs", config=config, ok=False)
+    assert "dekm: error: subsample=3 should be from 10 (classes) to 1797 (samples)." in output
+    assert "Traceback" not in output

@@ -1,0 +1,48 @@
+rule download:
+    output:
+        f"{RESULTS}/data/{{dataset}}/raw.json",
+    log:
+        f"{RESULTS}/logs/download/{{dataset}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/download/{{dataset}}.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime="2h",
+        mirror=MIRROR,
+    params:
+        raw_dir=EXPERIMENT.option("raw_dir", "resources/raw"),
+    message:
+        "Fetch and verify the raw files of {wildcards.dataset}"
+    shell:
+        "python -m dekm download {wildcards.dataset} --raw-dir {params.raw_dir:q} {resources.mirror}"
+        " --out {output} 2> >(tee {log} >&2)"
+
+
+rule prepare:
+    input:
+        raw_facts,
+    output:
+        f"{RESULTS}/data/{{dataset}}/facts.json",
+    log:
+        f"{RESULTS}/logs/prepare/{{dataset}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/prepare/{{dataset}}.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=3000,
+        runtime="1h",
+    params:
+        results=results,
+        raw_dir=EXPERIMENT.option("raw_dir", "resources/raw"),
+        subsample=subsample_argument,
+        sources=loader_sources,
+    message:
+        "Prepare {wildcards.dataset}"
+    shell:
+        "python -m dekm prepare {wildcards.dataset} --results {params.results} --raw-dir {params.raw_dir:q}"
+        " {params.subsample} 2> {log}"

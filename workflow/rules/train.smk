@@ -1,0 +1,59 @@
+rule pretrain:
+    input:
+        rules.prepare.output,
+    output:
+        f"{RESULTS}/pretrained/{{dataset}}/{{architecture}}/summary.json",
+    log:
+        f"{RESULTS}/logs/pretrain/{{dataset}}/{{architecture}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/pretrain/{{dataset}}/{{architecture}}.tsv"
+    conda:
+        ENVIRONMENT
+    threads: THREADS
+    resources:
+        gpu=GPUS,
+        mem_mb=8000,
+        runtime="1d",
+        device=DEVICE,
+        fresh=FRESH,
+    params:
+        results=results,
+        seeds=SEEDS,
+        settings=pretraining_arguments,
+        sources=source_digest("dekm.autoencoders"),
+    message:
+        "Pretrain the {wildcards.architecture} autoencoders of {wildcards.dataset}, seeds {params.seeds}"
+    shell:
+        "python -m dekm pretrain {wildcards.dataset} {wildcards.architecture} --results {params.results}"
+        " --seeds {params.seeds} --device {resources.device} {params.settings} {resources.fresh} 2> {log}"
+
+
+rule cluster:
+    input:
+        rules.prepare.output,
+        pretrained,
+    output:
+        f"{RESULTS}/runs/{{dataset}}/{{method}}/summary.json",
+    log:
+        f"{RESULTS}/logs/cluster/{{dataset}}/{{method}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/cluster/{{dataset}}/{{method}}.tsv"
+    conda:
+        ENVIRONMENT
+    threads: THREADS
+    resources:
+        gpu=GPUS,
+        mem_mb=8000,
+        runtime="1d",
+        device=DEVICE,
+        fresh=FRESH,
+    params:
+        results=results,
+        seeds=SEEDS,
+        settings=method_arguments,
+        sources=method_sources,
+    message:
+        "Cluster {wildcards.dataset} with {wildcards.method}, seeds {params.seeds}"
+    shell:
+        "python -m dekm cluster {wildcards.dataset} {wildcards.method} --results {params.results}"
+        " --seeds {params.seeds} --device {resources.device} {params.settings} {resources.fresh} 2> {log}"
