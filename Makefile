@@ -1,0 +1,48 @@
+# Every target sets up .venv by itself; later calls find it and start at once.
+PYTHON ?= python3
+BIN := .venv/bin
+RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
+ARGS ?=
+PORT ?= 5000
+
+.DEFAULT_GOAL := help
+.PHONY: help demo paper ui test check clean
+
+help: ## Show the targets
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /|/' | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+.venv/installed: requirements.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python >= 3.11 is needed; $(PYTHON) is $$($(PYTHON) --version 2>&1). Try: make PYTHON=python3.12"; exit 1; }
+	@echo "Installing into .venv, once; this takes a few minutes."
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+demo: .venv/installed ## Run the demo: two embedded datasets, minutes on two CPU cores
+	@$(RUN) snakemake --configfile config/demo.yaml $(ARGS)
+	@echo; cat results/demo/tables/table3.md
+	@echo "Tables:  results/demo/tables/    Runs: results/demo/runs/"
+	@echo "Browse:  make ui"
+
+paper: .venv/installed ## Run the paper's experiments; options in ARGS, as in: make paper ARGS="-n"
+	@$(RUN) snakemake $(ARGS)
+
+ui: .venv/installed ## Browse all runs in the MLflow UI on this machine; another port with PORT=5001
+	@$(RUN) python -m dekm ui --store results --port $(PORT)
+
+test: .venv/installed ## Run the tests
+	@$(RUN) python -m pytest $(ARGS)
+
+check: .venv/installed ## Run all linters, then the tests
+	@$(RUN) ruff format --check .
+	@$(RUN) ruff check .
+	@$(RUN) mypy
+	@$(RUN) lint-imports
+	@$(RUN) snakefmt --check Snakefile workflow
+	@$(RUN) snakemake --lint --configfile config/demo.yaml
+	@$(MAKE) --no-print-directory test
+
+clean: ## Remove .venv and caches; results and raw data stay
+	@rm -rf .venv .snakemake .mypy_cache .ruff_cache .pytest_cache .import_linter_cache *.egg-info
