@@ -1,0 +1,101 @@
+"""Shape checks of every annotation of the package, and the small data that the tests share."""
+
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import pytest
+import torch
+from beartype import BeartypeConf, FrozenDict, beartype
+from jaxtyping import install_import_hook
+
+# A method's Self cannot be checked where functions are decorated one by one.
+check_types = beartype(conf=BeartypeConf(hint_overrides=FrozenDict({Self: Any}), is_pep484_tower=True))
+install_import_hook("dekm", f"{__name__}.check_types")
+
+# For tiny networks a second thread costs more than it gives.
+torch.set_num_threads(1)
+
+
+class Samples(NamedTuple):
+    """Samples and their true labels."""
+
+    X: np.ndarray
+    y: np.ndarray
+
+
+@pytest.fixture(scope="session")
+def make_blobs() -> Callable[..., Samples]:
+    """Isotropic Gaussian blobs of unit variance."""
+
+    def make(n: int, k: int, d: int, seed: int = 0, spread: float = 4.0) -> Samples:
+        rng = np.random.default_rng(seed)
+        y = np.arange(n) % k
+        X = rng.normal(scale=spread, size=(k, d))[y] + rng.normal(size=(n, d))
+        return Samples(X.astype(np.float32), y)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def blobs(make_blobs: Callable[..., Samples]) -> Samples:
+    """300 points of 3 clusters in 10 dimensions."""
+    return make_blobs(300, 3, 10)
+
+
+@pytest.fixture(scope="session")
+def noise() -> np.ndarray:
+    """200 points without clusters in 10 dimensions."""
+    return np.random.default_rng(3).normal(size=(200, 10)).astype(np.float32)
+
+
+@pytest.fixture(scope="session")
+def images() -> Samples:
+    """60 images 8x8x1: 3 patterns with noise."""
+    rng = np.random.default_rng(4)
+    y = np.arange(60) % 3
+    X = 0.9 * rng.random((3, 8, 8, 1))[y] + 0.1 * rng.random((60, 8, 8, 1))
+    return Samples(X.astype(np.float32), y)
+
+
+@pytest.fixture(scope="session")
+def tiny() -> Callable[..., Any]:
+    """An unfitted autoencoder with tiny networks."""
+    from dekm import Autoencoder
+
+    def make(embedding_dim: int = 3, **params: Any) -> Any:
+        small = {"hidden": (32, 16), "channels": (4, 8, 8), "n_epochs": 3, "device": "cpu", "random_state": 0}
+        return Autoencoder(embedding_dim=embedding_dim, **small | params)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def make_method(tiny: Callable[..., Any]) -> Callable[..., Any]:
+    """A row of METHODS as an estimator that fits in a blink."""
+    from dekm.methods import METHODS
+
+    def make(name: str, n_clusters: int = 3, **params: Any) -> Any:
+        row = METHODS[name]
+        small = {
+            "autoencoder": tiny(random_state=None),
+            "n_init": 2,
+            "n_init_update": 2,
+            "max_iter": 2,
+            "tol": 2.0,
+            "device": "cpu",
+            "random_state": 0,
+        }
+        estimator = row.load()
+        known = {key: value for key, value in small.items() if key in estimator._get_param_names()}
+        return estimator(n_clusters, **known | dict(row.params) | params)
+
+    return make
+
+
+@pytest.fixture
+def restored_logging() -> Iterator[None]:
+    """Undo what the command line does to the logging of warnings."""
+    yield
+    logging.captureWarnings(False)

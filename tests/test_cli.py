@@ -1,0 +1,164 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dekm.cli import main, parse_settings
+from dekm.errors import InputError
+from dekm.provenance import read_json
+
+ROOT = Path(__file__).parents[1]
+
+pytestmark = pytest.mark.usefixtures("restored_logging")
+
+
+@pytest.fixture
+def results(tmp_path):
+    """A folder of results with 100 prepared digits."""
+    folders = ["--results", str(tmp_path), "--raw-dir", str(tmp_path / "raw")]
+    assert main(["prepare", "digits", *folders, "--subsample", "100"]) == 0
+    return tmp_path
+
+
+def cluster(results, *arguments):
+    return [
+        "cluster",
+        "digits",
+        "k_means",
+        "--results",
+        str(results),
+        "--seeds",
+        "0",
+        "--device",
+        "cpu",
+        *arguments,
+    ]
+
+
+def mistake(arguments, capsys):
+    """Standard error of a command that must fail by a user's mistake."""
+    capsys.readouterr()
+    assert main(arguments) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("dekm: error: ")
+    assert "Traceback" not in error
+    return error
+
+
+def test_settings_are_json_or_else_text():
+    pairs = [
+        "n_init=3",
+        "tol=1e-3",
+        "space=H",
+        "hidden=[32, 16]",
+        "flag=true",
+        "none=null",
+        "text=a=b",
+        'quoted="5"',
+    ]
+    assert parse_settings(pairs) == {
+        "n_init": 3,
+        "tol": 1e-3,
+        "space": "H",
+        "hidden": [32, 16],
+        "flag": True,
+        "none": None,
+        "text": "a=b",
+        "quoted": "5",
+    }
+    assert parse_settings([]) == {}
+
+
+@pytest.mark.parametrize("pair", ["n_init", "", "=3"])
+def test_a_setting_without_name_or_value_is_named(pair):
+    with pytest.raises(InputError, match=f"--set '{pair}' should be NAME=VALUE"):
+        parse_settings([pair])
+
+
+def test_data_are_prepared_and_clustered(results):
+    assert main(cluster(results, "--set", "n_init=2")) == 0
+    facts = read_json(results / "runs/digits/k_means/seed0/facts.json")
+    assert facts["settings"] == {"n_init": 2}
+    assert read_json(results / "data/digits/facts.json")["subsample"] == 100
+
+
+def test_pretraining_and_dekm_run_from_the_command_line(results):
+    common = ["--results", str(results), "--seeds", "0", "1", "--device", "cpu"]
+    small = ["--set", "channels=[4, 8, 8]", "--set", "n_epochs=2"]
+    assert main(["pretrain", "digits", "conv", *common, *small]) == 0
+    limits = ["--set", "max_iter=1", "--set", "tol=2.0", "--set", "n_init=2", "--set", "n_batches=2"]
+    assert main(["cluster", "digits", "dekm", *common, *limits]) == 0
+    assert set(read_json(results / "runs/digits/dekm/summary.json")["seeds"]) == {"0", "1"}
+
+
+def test_a_dataset_without_raw_files_has_nothing_to_download(tmp_path):
+    arguments = [
+        "download",
+        "digits",
+        "--raw-dir",
+        str(tmp_path / "raw"),
+        "--out",
+        str(tmp_path / "files.json"),
+    ]
+    assert main(arguments) == 0
+    assert read_json(tmp_path / "files.json") == {}
+
+
+def test_a_mistake_is_one_line_on_standard_error_and_no_traceback(results):
+    command = [sys.executable, "-m", "dekm", *cluster(results, "--set", "n_clusters")]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    run = subprocess.run(command, capture_output=True, text=True, cwd=results, env=environment)
+    assert run.returncode == 1
+    assert run.stderr == "dekm: error: --set 'n_clusters' should be NAME=VALUE.\n"
+    assert run.stdout == ""
+
+
+def test_missing_pretraining_is_a_mistake(results, capsys):
+    arguments = ["cluster", "digits", "dekm", "--results", str(results), "--seeds", "0"]
+    assert "pretrain digits conv" in mistake(arguments, capsys)
+
+
+def test_a_wrong_raw_file_is_a_mistake(tmp_path, capsys):
+    (tmp_path / "mnist").mkdir()
+    file = tmp_path / "mnist/train-images-idx3-ubyte.gz"
+    file.write_bytes(b"<html>")
+    arguments = ["download", "mnist", "--raw-dir", str(tmp_path), "--out", str(tmp_path / "files.json")]
+    assert str(file) in mistake(arguments, capsys)
+    assert not (tmp_path / "files.json").exists()
+
+
+def test_raw_files_that_were_not_downloaded_are_a_mistake(tmp_path, capsys):
+    arguments = ["prepare", "mnist", "--results", str(tmp_path), "--raw-dir", str(tmp_path / "raw")]
+    assert "train-images-idx3-ubyte.gz" in mistake(arguments, capsys)
+
+
+def test_a_subsample_that_does_not_fit_is_a_mistake(tmp_path, capsys):
+    folders = ["--results", str(tmp_path), "--raw-dir", str(tmp_path)]
+    assert "subsample=5 " in mistake(["prepare", "digits", *folders, "--subsample", "5"], capsys)
+    assert not (tmp_path / "data").exists()
+
+
+def test_data_that_were_not_prepared_are_a_mistake(tmp_path, capsys):
+    assert "digits" in mistake(cluster(tmp_path), capsys)
+
+
+@pytest.mark.parametrize("setting", ["n_innit=3", "n_init=0", "n_clusters=3", "random_state=1"])
+def test_a_setting_that_the_method_does_not_take_is_a_mistake(setting, results, capsys):
+    assert setting.partition("=")[0] in mistake(cluster(results, "--set", setting), capsys)
+
+
+def test_an_unknown_device_is_a_mistake(results, capsys):
+    assert "device='gpu'" in mistake(cluster(results, "--device", "gpu"), capsys)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["cluster"], ["train", "digits"], ["cluster", "digits", "spectral"], ["download", "nothing"]],
+)
+def test_what_the_command_line_does_not_know_is_told_with_the_usage(arguments, capsys):
+    with pytest.raises(SystemExit) as status:
+        main(arguments)
+    assert status.value.code == 2
+    assert "usage: python -m dekm" in capsys.readouterr().err

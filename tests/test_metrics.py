@@ -1,0 +1,96 @@
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from dekm.errors import InputError
+from dekm.metrics import accuracy, ari, contingency, label_change, nmi
+
+
+def test_contingency_counts_pairs_of_class_and_cluster():
+    assert contingency([0, 0, 1, 1, 1], [2, 2, 2, 7, 7]).tolist() == [[2, 0], [1, 2]]
+
+
+def test_accuracy_of_a_renamed_labelling_is_one():
+    y = np.arange(50) % 7
+    assert accuracy(y, (y + 1) % 7) == 1.0
+
+
+def test_accuracy_by_hand():
+    assert accuracy([0, 0, 0, 1, 1, 1], [1, 1, 0, 0, 0, 0]) == 5 / 6
+
+
+def test_accuracy_is_the_best_over_all_maps_of_clusters_to_classes():
+    rng = np.random.default_rng(0)
+    y, labels = rng.integers(4, size=40), rng.integers(4, size=40)
+    best = max(np.mean(np.array(names)[labels] == y) for names in itertools.permutations(range(4)))
+    assert accuracy(y, labels) == best
+
+
+def test_accuracy_maps_one_to_one_and_does_not_merge_clusters():
+    assert accuracy([0, 0, 0, 0], [0, 0, 1, 1]) == 0.5
+
+
+def test_five_clusters_of_data_with_four_classes_are_scored():
+    y = [0] * 5 + [1] * 5 + [2] * 5 + [3] * 5
+    labels = [0] * 5 + [1] * 5 + [2] * 5 + [3] * 3 + [4] * 2
+    assert accuracy(y, labels) == 18 / 20
+
+
+def test_fewer_clusters_than_classes_are_scored():
+    assert accuracy([0, 0, 1, 1, 2, 2], [0, 0, 0, 0, 1, 1]) == 4 / 6
+
+
+def test_labels_need_not_start_at_zero():
+    assert accuracy([5, 5, 7, 7, -3, -3], [0, 0, 1, 2, 3, 3]) == 5 / 6
+
+
+def test_labels_may_be_strings():
+    assert accuracy(["b", "b", "a", "c"], [0, 0, 1, 1]) == 3 / 4
+    assert nmi(["b", "b", "a"], [1, 1, 0]) == pytest.approx(1.0)
+
+
+def test_random_clusters_score_about_one_in_k():
+    rng = np.random.default_rng(0)
+    assert accuracy(rng.integers(10, size=20_000), rng.integers(10, size=20_000)) == pytest.approx(
+        0.1, abs=0.02
+    )
+
+
+@pytest.mark.parametrize(
+    ("labels_true", "labels_pred"), [([], []), ([0, 1], [0]), ([[0, 1]], [[0, 1]]), ([0, 1], [[0], [1]])]
+)
+def test_labellings_that_do_not_match_are_refused(labels_true, labels_pred):
+    with pytest.raises(InputError, match=r"labels_true of shape \(.* and labels_pred of shape \("):
+        accuracy(labels_true, labels_pred)
+
+
+def test_nmi_divides_by_the_mean_of_the_entropies():
+    y, labels = [0, 0, 1, 1], [0, 0, 1, 2]
+    h_classes, h_clusters = math.log(2), 1.5 * math.log(2)
+    information = math.log(2)
+    assert nmi(y, labels) == pytest.approx(2 * information / (h_classes + h_clusters))
+
+
+def test_nmi_of_independent_labels_is_zero():
+    assert nmi([0, 0, 1, 1], [0, 1, 0, 1]) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_ari_by_hand():
+    # Pairs together: 2 in both, 2 among classes, 4 of 6 expected by the sizes 3 and 1.
+    assert ari([0, 0, 1, 1], [0, 0, 0, 1]) == pytest.approx(0.0)
+    assert ari([0, 0, 1, 1], [1, 1, 0, 0]) == 1.0
+    assert ari([0, 0, 1, 1], [0, 1, 0, 1]) == pytest.approx(-0.5)
+
+
+def test_label_change_ignores_the_names_of_clusters():
+    assert label_change([0, 0, 1, 1], [1, 1, 0, 0]) == 0.0
+
+
+def test_label_change_is_the_share_of_samples_that_moved():
+    assert label_change([0, 0, 0, 1, 1, 1, 1, 1], [1, 1, 0, 0, 0, 0, 0, 0]) == 1 / 8
+
+
+def test_label_change_counts_a_cluster_that_vanished():
+    assert label_change([0, 0, 1, 2], [0, 0, 1, 1]) == 1 / 4
