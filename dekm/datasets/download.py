@@ -1,18 +1,16 @@
 """Raw files: found where the user put them, copied from a mirror, or downloaded; verified in each case."""
 
 import contextlib
-import gzip
-import hashlib
 import logging
 import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from dekm.datasets.raw_file import RawFile
 from dekm.errors import InputError
 
 logger = logging.getLogger(__name__)
@@ -21,40 +19,6 @@ CHUNK = 2**20
 ATTEMPTS = 3
 TIMEOUT = 30.0
 WAIT = 2.0
-
-
-@dataclass(frozen=True)
-class RawFile:
-    """A file as its collectors publish it.
-
-    Attributes
-    ----------
-    path : place below the raw folder, and below a mirror
-    urls : upstream addresses, tried in this order
-    sha256 : of the file
-    content_sha256 : of the unpacked content; a re-packed file with this content is as good
-    """
-
-    path: str
-    urls: tuple[str, ...]
-    sha256: str
-    content_sha256: str
-
-    def verify(self, file: Path) -> None:
-        """Raise `InputError` unless `file` has the checksum, or its content has the content's."""
-        sha256 = _sha256(file)
-        if sha256 == self.sha256:
-            return
-        try:
-            content_sha256 = _sha256(file, open_=gzip.open)
-        except (OSError, EOFError) as error:
-            raise InputError(
-                f"{file.name}: sha256 {sha256} is not {self.sha256}, and it does not unpack ({error})."
-            ) from error
-        if content_sha256 != self.content_sha256:
-            raise InputError(
-                f"{file.name}: content with sha256 {content_sha256} is not {self.content_sha256}."
-            )
 
 
 def fetch(
@@ -93,6 +57,10 @@ def fetch(
             ) from error
         return target
     failures = []
+    if not raw_file.verifiable:
+        raise InputError(
+            f"{raw_file.path} has no known checksum and is not fetched. Put the file at {target}."
+        )
     for source in sources(raw_file, mirror):
         for attempt in range(1, attempts + 1):
             failure = _try_source(source, raw_file, target, timeout)
@@ -103,9 +71,8 @@ def fetch(
                 break
             logger.warning("%s: %s Trying again.", source, failure.reason)
             time.sleep(wait * attempt)
-    raise InputError(
-        f"{raw_file.path} could not be fetched:\n" + "\n".join(failures) + f"\nPut the file at {target}."
-    )
+    reasons = "".join(f"{failure}\n" for failure in failures) or "  no address is known.\n"
+    raise InputError(f"{raw_file.path} could not be fetched:\n{reasons}Put the file at {target}.")
 
 
 def sources(raw_file: RawFile, mirror: str | None) -> list[str]:
@@ -136,6 +103,8 @@ def _try_source(source: str, raw_file: RawFile, target: Path, timeout: float) ->
         return _Failure(f"HTTP status {status}.", final=400 <= status < 500)
     except requests.RequestException as error:
         return _Failure(f"{type(error).__name__}: {error}", final=False)
+    except OSError as error:
+        return _Failure(f"{type(error).__name__}: {error}", final=True)
     return None
 
 
@@ -163,11 +132,3 @@ def _whole_file(target: Path) -> Iterator[Path]:
         os.replace(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def _sha256(file: Path, open_: Callable[..., Any] = open) -> str:
-    digest = hashlib.sha256()
-    with open_(file, "rb") as stream:
-        while chunk := stream.read(CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()

@@ -1,0 +1,77 @@
+"""All raw files of a dataset: fetched where they are missing, or listed."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from dekm.datasets.dataset import Dataset, Source
+from dekm.datasets.download import fetch
+from dekm.datasets.raw_file import RawFile
+from dekm.errors import InputError
+
+
+def fetch_dataset(dataset: Dataset, raw_dir: Path, mirror: str | None = None) -> dict[str, str]:
+    """Have all raw files of one source of `dataset` verified below `raw_dir`.
+
+    A source that is already there wins over one on the mirror, and that over one upstream: the network is
+    left alone where it is not needed.
+
+    Returns
+    -------
+    dict
+        The path of each raw file below `raw_dir`, with the SHA-256 that stands for its content.
+
+    Raises
+    ------
+    InputError
+        If a file that is there is not the expected one, or if no source can be had.
+    """
+    sources = dataset.sources()
+    for source in sources:
+        if source.is_there(raw_dir):
+            return _fetch_source(source, raw_dir, mirror)
+    failures = []
+    if mirror is not None:
+        for source in sources:
+            try:
+                return _fetch_source(_without_urls(source), raw_dir, mirror)
+            except InputError as error:
+                failures.append(str(error))
+    for source in sources:
+        try:
+            return _fetch_source(source, raw_dir, None)
+        except InputError as error:
+            failures.append(str(error))
+    raise InputError(f"{dataset.label} could not be had from any source.\n" + "\n".join(failures))
+
+
+def missing_files(dataset: Dataset, raw_dir: Path) -> list[tuple[RawFile, ...]]:
+    """What is still missing below `raw_dir`: the absent or wrong files of each source.
+
+    One source is enough: the list is empty if one source is complete. Nothing is fetched.
+    """
+    missing = []
+    for source in dataset.sources():
+        files = tuple(raw_file for raw_file in source.raw if not _is_right(raw_file, raw_dir))
+        if not files:
+            return []
+        missing.append(files)
+    return missing
+
+
+def _fetch_source(source: Source, raw_dir: Path, mirror: str | None) -> dict[str, str]:
+    return {raw_file.path: raw_file.verify(fetch(raw_file, raw_dir, mirror)) for raw_file in source.raw}
+
+
+def _without_urls(source: Source) -> Source:
+    return replace(source, raw=tuple(replace(raw_file, urls=()) for raw_file in source.raw))
+
+
+def _is_right(raw_file: RawFile, raw_dir: Path) -> bool:
+    file = raw_dir / raw_file.path
+    if not file.is_file():
+        return False
+    try:
+        raw_file.verify(file)
+    except InputError:
+        return False
+    return True
