@@ -9,10 +9,12 @@ import numpy as np
 from scipy import sparse
 
 from dekm.datasets.dataset import Dataset
+from dekm.datasets.streams import readable
 from dekm.errors import InputError
 from dekm.provenance import read_json, write_json
 
 Samples = Any  # a NumPy array, or a SciPy CSR matrix of text
+Labels = np.ndarray | None
 
 DATA = "data.npz"
 FACTS = "facts.json"
@@ -38,12 +40,14 @@ def prepare(dataset: Dataset, raw_dir: Path, folder: Path, *, subsample: int | N
         X, y = stratified_subsample(X, y, subsample)
     facts = {
         "label": dataset.label,
-        "kind": dataset.kind,
+        "kind": dataset.kind or ("images" if X.ndim == 4 else "table"),
         "n_samples": X.shape[0],
         "n_clusters": dataset.n_clusters,
         "shape": list(X.shape[1:]),
-        "class_counts": np.unique(y, return_counts=True)[1].tolist(),
+        "class_counts": None if y is None else list(count_classes(y)),
         "subsample": subsample,
+        "options": dict(dataset.options),
+        "raw": [raw_file.path for raw_file in dataset.source(raw_dir).raw],
         "digest": content_digest(X, y),
     }
     folder.mkdir(parents=True, exist_ok=True)
@@ -52,56 +56,94 @@ def prepare(dataset: Dataset, raw_dir: Path, folder: Path, *, subsample: int | N
     return facts
 
 
-def check(dataset: Dataset, X: Samples, y: np.ndarray) -> None:
-    """Raise `InputError` where loaded data differ from the dataset's row."""
-    expected = (dataset.n_samples, *dataset.shape)
+def check(dataset: Dataset, X: Samples, y: Labels) -> None:
+    """Raise `InputError` where loaded data differ from the dataset's row, or are unfit for any method."""
+    n_samples = X.shape[0] if dataset.n_samples is None else dataset.n_samples
+    expected = (n_samples, *(X.shape[1:] if dataset.shape is None else dataset.shape))
     if X.shape != expected:
         raise InputError(f"{dataset.label}: loaded shape {X.shape} should be {expected}.")
-    counts = tuple(np.unique(y, return_counts=True)[1].tolist())
-    if len(counts) != dataset.n_clusters:
+    if n_samples < dataset.n_clusters:
+        raise InputError(
+            f"{dataset.label}: n_samples={n_samples} should be >= n_clusters={dataset.n_clusters}."
+        )
+    if 0 in X.shape:
+        raise InputError(f"{dataset.label}: loaded shape {X.shape} holds no values.")
+    values = X.data if sparse.issparse(X) else X
+    if not np.isfinite(values).all():
+        raise InputError(f"{dataset.label}: loaded data hold values that are not finite.")
+    if y is None:
+        return
+    if y.shape != (n_samples,):
+        raise InputError(f"{dataset.label}: labels of shape {y.shape} should be ({n_samples},).")
+    counts = count_classes(y)
+    if dataset.n_samples is not None and len(counts) != dataset.n_clusters:
         raise InputError(f"{dataset.label}: {len(counts)} classes should be {dataset.n_clusters}.")
     if dataset.class_counts is not None and counts != dataset.class_counts:
         raise InputError(f"{dataset.label}: class counts {counts} should be {dataset.class_counts}.")
 
 
-def stratified_subsample(X: Samples, y: np.ndarray, size: int) -> tuple[Samples, np.ndarray]:
-    """`size` samples drawn with a fixed seed, each class in its share, in their old order."""
+def count_classes(y: np.ndarray) -> tuple[int, ...]:
+    """Samples of each class, in sorted order."""
+    return tuple(np.unique(y, return_counts=True)[1].tolist())
+
+
+def stratified_subsample(X: Samples, y: Labels, size: int) -> tuple[Samples, Labels]:
+    """`size` samples drawn with a fixed seed, each class in its share, in their old order.
+
+    Without labels every sample is as likely.
+    """
     from sklearn.model_selection import train_test_split
 
-    n_classes = len(np.unique(y))
-    if not n_classes <= size <= len(y):
-        raise InputError(f"subsample={size} should be from {n_classes} (classes) to {len(y)} (samples).")
-    if size > len(y) - n_classes:
-        raise InputError(f"subsample={size} leaves too few of {len(y)} samples; use null for all of them.")
-    kept, _ = train_test_split(np.arange(len(y)), train_size=size, stratify=y, random_state=0)
+    n_samples = X.shape[0]
+    if y is None:
+        if not 1 <= size <= n_samples:
+            raise InputError(f"subsample={size} should be from 1 to {n_samples} (samples).")
+        kept = np.random.default_rng(0).choice(n_samples, size, replace=False)
+    else:
+        counts = count_classes(y)
+        if not len(counts) <= size <= n_samples:
+            raise InputError(
+                f"subsample={size} should be from {len(counts)} (classes) to {n_samples} (samples)."
+            )
+        if size > n_samples - len(counts):
+            raise InputError(
+                f"subsample={size} leaves too few of {n_samples} samples; use null for all of them."
+            )
+        if min(counts) < 2:
+            raise InputError(f"subsample={size} needs two samples of each class; class counts are {counts}.")
+        kept, _ = train_test_split(np.arange(n_samples), train_size=size, stratify=y, random_state=0)
     kept.sort()
-    return X[kept], y[kept]
+    return X[kept], None if y is None else y[kept]
 
 
-def content_digest(X: Samples, y: np.ndarray) -> str:
-    """SHA-256 over shape, type and values of the samples and labels."""
+def content_digest(X: Samples, y: Labels) -> str:
+    """SHA-256 over shape, type and values of the samples and of the labels, if there are any."""
     parts = [X.data, X.indices, X.indptr] if sparse.issparse(X) else [X]
     sha256 = hashlib.sha256(f"{X.shape}".encode())
-    for part in [*parts, y]:
+    for part in parts if y is None else [*parts, y]:
         array = np.ascontiguousarray(part)
         sha256.update(f"{array.dtype.str}{array.shape}".encode())
         sha256.update(array.view(np.uint8).reshape(-1).data)
     return sha256.hexdigest()
 
 
-def save(X: Samples, y: np.ndarray, file: Path) -> None:
-    """Write samples and labels to one compressed ``.npz`` file without pickled objects."""
+def save(X: Samples, y: Labels, file: Path) -> None:
+    """Write samples, and labels if there are any, to one compressed ``.npz`` file without pickled objects."""
     if sparse.issparse(X):
         arrays = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape)}
     else:
         arrays = {"X": X}
+    if y is not None:
+        arrays["y"] = y
     temporary = file.with_name(f".{os.getpid()}.{file.name}")
-    np.savez_compressed(temporary, y=y, **arrays)
+    np.savez_compressed(temporary, **arrays)
     os.replace(temporary, file)
 
 
-def load(folder: Path) -> tuple[Samples, np.ndarray, dict[str, Any]]:
+def load(folder: Path) -> tuple[Samples, Labels, dict[str, Any]]:
     """Read prepared samples, labels and facts; uint8 images are scaled to [0, 1] as float32.
+
+    The labels are None where the data have none.
 
     Raises
     ------
@@ -109,8 +151,11 @@ def load(folder: Path) -> tuple[Samples, np.ndarray, dict[str, Any]]:
         If the data are not those that the facts describe.
     """
     facts = read_json(folder / FACTS)
-    with np.load(folder / DATA, allow_pickle=False) as arrays:
-        y = arrays["y"]
+    with (
+        readable(folder / DATA, "file of prepared data"),
+        np.load(folder / DATA, allow_pickle=False) as arrays,
+    ):
+        y = arrays.get("y")
         if "indptr" in arrays:
             parts = (arrays["data"], arrays["indices"], arrays["indptr"])
             X: Samples = sparse.csr_matrix(parts, shape=tuple(arrays["shape"]))
