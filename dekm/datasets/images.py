@@ -1,13 +1,15 @@
 """Loaders of image datasets: uint8 or float32 arrays (n, h, w, c) and int64 labels (n,)."""
 
-import gzip
+import math
 from pathlib import Path
 
 import numpy as np
 
+from dekm.datasets.streams import unpacked
 from dekm.errors import InputError
 
 UINT8 = 0x08
+IDX_LIMIT = 2**28
 
 
 def digits(raw_dir: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -39,14 +41,12 @@ def read_idx(file: Path, *, ndim: int) -> np.ndarray:
     InputError
         If the file does not unpack, or its header and length are not those of such an array.
     """
-    try:
-        content = gzip.decompress(file.read_bytes())
-    except (OSError, EOFError) as error:
-        raise InputError(f"{file} does not unpack: {error}.") from error
+    with unpacked(file, IDX_LIMIT) as stream:
+        content = stream.read()
     header = 4 + 4 * ndim
     if len(content) < header or content[:4] != bytes([0, 0, UINT8, ndim]):
         raise InputError(f"{file} is not an idx file of unsigned bytes with {ndim} axes.")
     shape = tuple(int(side) for side in np.frombuffer(content, ">u4", ndim, offset=4))
-    if len(content) - header != np.prod(shape, dtype=np.int64):
+    if len(content) - header != math.prod(shape):
         raise InputError(f"{file} holds {len(content) - header} values; its header says {shape}.")
     return np.frombuffer(content, np.uint8, offset=header).reshape(shape)
