@@ -1,22 +1,84 @@
-"""Loaders of text datasets: sparse float32 tf-idf rows (n, d) and int64 labels (n,)."""
+"""Text to sparse float32 tf-idf rows (n, d), and the embedded text dataset."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable
+from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from scipy import sparse
 
+from dekm.errors import InputError
+
 N_TERMS = 2000
+Scaling = Literal["unit", "paper"]
 
 
-def tfidf(documents: Sequence[str], *, n_terms: int = N_TERMS) -> sparse.csr_matrix:
-    """Tf-idf of the most frequent terms, rows of unit length; a document without a term is a row of zeros."""
+def tfidf(
+    documents: Iterable[str], *, n_terms: int = N_TERMS, stem: bool = False, scaling: Scaling = "unit"
+) -> sparse.csr_matrix:
+    """Tf-idf of the most frequent terms; a document without a term is a row of zeros.
+
+    Parameters
+    ----------
+    n_terms : how many terms
+    stem : count the stems of English words (Porter, 2001) as the paper describes, or the words as its
+        authors' code does
+    scaling : see `scale_rows`
+
+    Raises
+    ------
+    InputError
+        If an option is not one of these, or no document has a term.
+    """
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    return TfidfVectorizer(max_features=n_terms, dtype=np.float32).fit_transform(documents)
+    if not isinstance(stem, bool):
+        raise InputError(f"stem={stem!r} should be true or false.")
+    analyzer = stems if stem else "word"
+    vectorizer = TfidfVectorizer(max_features=n_terms, norm=None, dtype=np.float32, analyzer=analyzer)
+    try:
+        X = vectorizer.fit_transform(documents)
+    except ValueError as error:
+        raise InputError(f"The documents give no tf-idf rows: {error}.") from error
+    return scale_rows(X, scaling)
 
 
-def topics(raw_dir: Path) -> tuple[sparse.csr_matrix, np.ndarray]:
+def scale_rows(X: sparse.csr_matrix, scaling: Scaling) -> sparse.csr_matrix:
+    """Rows of unit length ("unit"), or with ||x||^2 / d = 1 as in the paper's text ("paper").
+
+    A row of zeros stays one.
+    """
+    from sklearn.preprocessing import normalize
+
+    if scaling not in ("unit", "paper"):
+        raise InputError(f"scaling={scaling!r} should be 'unit' or 'paper'.")
+    unit = normalize(X).astype(np.float32)
+    return unit * np.float32(np.sqrt(X.shape[1])) if scaling == "paper" else unit
+
+
+def stems(document: str) -> list[str]:
+    """The stems of a document's words, in their order."""
+    return [_stem()(word) for word in _words()(document)]
+
+
+@cache
+def _words() -> Callable[[str], list[str]]:
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    return CountVectorizer().build_analyzer()
+
+
+@cache
+def _stem() -> Callable[[str], str]:
+    import snowballstemmer
+
+    return cache(snowballstemmer.stemmer("english").stemWord)
+
+
+def topics(
+    raw_dir: Path, *, stem: bool = False, scaling: Scaling = "unit"
+) -> tuple[sparse.csr_matrix, np.ndarray]:
     """Documents drawn from a topic model with a fixed seed: 2,000 documents, 4 topics, 2,000 terms.
 
     A topic is a Dirichlet draw around a power law over 4,000 words that all topics share. A
@@ -32,4 +94,5 @@ def topics(raw_dir: Path) -> tuple[sparse.csr_matrix, np.ndarray]:
     lengths = rng.poisson(80, size=n_documents) + 20
     counts = rng.multinomial(lengths, weights @ words_of_topic)
     words = np.array([f"w{i:04d}" for i in range(n_words)])
-    return tfidf([" ".join(words.repeat(row)) for row in counts]), labels.astype(np.int64)
+    documents = [" ".join(words.repeat(row)) for row in counts]
+    return tfidf(documents, stem=stem, scaling=scaling), labels.astype(np.int64)

@@ -1,0 +1,96 @@
+"""RCV1-10K: the 10,000 documents of Deep k-Means (Fard, Thonet and Gaussier, 2020) from RCV1-v2."""
+
+import io
+import pickle
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from dekm.datasets.lyrl import PARTS, QRELS, read_topics
+from dekm.datasets.streams import readable, unpacked
+from dekm.datasets.text import N_TERMS, Scaling, scale_rows
+from dekm.errors import InputError
+
+TOPICS = ("CCAT", "ECAT", "GCAT", "MCAT")  # in the order of their numbers
+N_FEATURES = 47_236
+UNPACKED_LIMIT = 2**31
+
+
+def from_vectors(raw_dir: Path, *, scaling: Scaling = "unit") -> tuple[sparse.csr_matrix, np.ndarray]:
+    """The set from the published vector files, of which only the lines that are needed are kept.
+
+    The rows are numbered as in scikit-learn's ``fetch_rcv1``: training documents first.
+    """
+    from sklearn.datasets import load_svmlight_file
+
+    rows = read_rows(raw_dir)
+    files = [raw_dir / f"rcv1/lyrl2004_vectors_{part}.dat.gz" for part in ("train", *PARTS[:-1])]
+    text = b"".join(_lines(files, rows))
+    with readable(files[0].parent, "folder of RCV1 vectors"):
+        X, documents = load_svmlight_file(io.BytesIO(text), n_features=N_FEATURES, zero_based=False)
+    if len(documents) != len(rows) or not np.isfinite(X.data).all():
+        raise InputError(f"{files[0].parent}: the vector files hold lines that are no vectors.")
+    topics = read_topics(raw_dir / QRELS, TOPICS)
+    without = [int(document) for document in documents if int(document) not in topics]
+    if without:
+        raise InputError(f"{raw_dir / QRELS}: document {without[0]} has not exactly one of {TOPICS}.")
+    y = np.array([TOPICS.index(topics[int(document)]) for document in documents], np.int64)
+    return scale_rows(top_columns(X), scaling), y
+
+
+def from_scikit_learn(raw_dir: Path, *, scaling: Scaling = "unit") -> tuple[sparse.csr_matrix, np.ndarray]:
+    """The set through ``fetch_rcv1``, from a copy of its cache folder ``RCV1`` below ``rcv1``."""
+    from sklearn.datasets import fetch_rcv1
+
+    rows, folder = read_rows(raw_dir), raw_dir / "rcv1"
+    try:
+        with readable(folder / "RCV1", "cache of scikit-learn"):
+            corpus = fetch_rcv1(data_home=str(folder), download_if_missing=False)
+            names = list(corpus.target_names)
+            columns = [names.index(topic) for topic in TOPICS]
+            X, topics = sparse.csr_matrix(corpus.data), sparse.csr_matrix(corpus.target)
+    except (pickle.PickleError, AttributeError, ImportError) as error:
+        raise InputError(f"{folder / 'RCV1'} is not a readable cache of scikit-learn: {error}") from error
+    if X.shape[0] != topics.shape[0] or rows.max() >= X.shape[0]:
+        raise InputError(f"{folder / 'RCV1'} holds {X.shape[0]} documents; row {rows.max()} is asked for.")
+    chosen = topics[rows][:, columns].toarray() != 0
+    if (chosen.sum(axis=1) != 1).any():
+        row = rows[np.flatnonzero(chosen.sum(axis=1) != 1)[0]]
+        raise InputError(f"{folder / 'RCV1'}: row {row} has not exactly one of {TOPICS}.")
+    return scale_rows(top_columns(X[rows]), scaling), chosen.argmax(axis=1).astype(np.int64)
+
+
+def read_rows(raw_dir: Path) -> np.ndarray:
+    """Row numbers into the corpus: those of Deep k-Means' test set, then its validation set."""
+    rows: list[int] = []
+    for part in ("test", "validation"):
+        file = raw_dir / "rcv1_10k_index" / part
+        with readable(file, "list of row numbers"):
+            lines = file.read_text(encoding="ascii").split()
+        for number, line in enumerate(lines, 1):
+            if not line.isdigit() or len(line) > 9:
+                raise InputError(f"{file}: line {number} is {line[:60]!r}, not a row number.")
+            rows.append(int(line))
+    if not rows:
+        raise InputError(f"{raw_dir / 'rcv1_10k_index'} lists no rows.")
+    return np.array(rows)
+
+
+def top_columns(X: sparse.csr_matrix, n_terms: int = N_TERMS) -> sparse.csr_matrix:
+    """The columns with the largest sums, in their old order; of equal sums the first."""
+    sums = np.asarray(X.sum(axis=0)).reshape(-1)
+    return X[:, np.sort(np.argsort(-sums, kind="stable")[:n_terms])]
+
+
+def _lines(files: list[Path], rows: np.ndarray) -> list[bytes]:
+    wanted, kept, n_lines = set(rows.tolist()), {}, 0
+    for file in files:
+        with unpacked(file, UNPACKED_LIMIT) as stream:
+            for line in stream:
+                if n_lines in wanted:
+                    kept[n_lines] = line.rstrip() + b"\n"
+                n_lines += 1
+    if len(kept) < len(wanted):
+        raise InputError(f"The vector files hold {n_lines} documents; row {max(wanted)} is asked for.")
+    return [kept[row] for row in rows.tolist()]
