@@ -1,0 +1,84 @@
+"""A user's NumPy files."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dekm.datasets.labels import encode_labels
+from dekm.datasets.streams import readable
+from dekm.errors import InputError
+
+
+def array(raw_dir: Path, *, path: str, labels: str | None = None) -> tuple[np.ndarray, np.ndarray | None]:
+    """Rows (n, d), grey images (n, h, w) or images (n, h, w, c) of a ``.npy`` or ``.npz`` file.
+
+    Bytes (uint8) stay as they are, everything else becomes float32.
+
+    Raises
+    ------
+    InputError
+        If a file is damaged, holds other arrays, or the labels are not one a row.
+    """
+    file = Path(path)
+    arrays = _read_npz(file) if file.suffix.lower() == ".npz" else {"X": _read_npy(file)}
+    X, y = _samples(arrays["X"], file), arrays.get("y")
+    if labels is not None and y is not None:
+        raise InputError(f"{file} holds labels y; labels={labels!r} is one too many.")
+    if labels is not None:
+        y = _read_labels(Path(labels))
+    if y is None:
+        return X, None
+    numbers = encode_labels(y, labels or file)
+    if len(numbers) != len(X):
+        raise InputError(f"{labels or file}: {len(numbers)} labels should be {len(X)}, one a row of {file}.")
+    return X, numbers
+
+
+def _read_npz(file: Path) -> dict[str, np.ndarray]:
+    with readable(file, "NumPy file"), np.load(file, allow_pickle=False) as opened:
+        if not isinstance(opened, np.lib.npyio.NpzFile):
+            raise InputError(f"{file} is a single array; its name should end in .npy.")
+        names = set(opened.files)
+        if "X" not in names or names - {"X", "y"}:
+            raise InputError(f"{file} holds arrays {sorted(names)}; they should be X and, with labels, y.")
+        return {name: opened[name] for name in opened.files}
+
+
+def _read_npy(file: Path) -> np.ndarray:
+    with readable(file, "NumPy file"):
+        mapped = np.load(file, mmap_mode="r", allow_pickle=False)
+        if not isinstance(mapped, np.ndarray):
+            mapped.close()
+            raise InputError(f"{file} holds several arrays; its name should end in .npz.")
+        return np.array(mapped)
+
+
+def _read_labels(file: Path) -> Any:
+    if file.suffix.lower() == ".npy":
+        return _read_npy(file)
+    with readable(file, "list of labels"):
+        lines = file.read_text(encoding="utf-8-sig").splitlines()
+    empty = [number for number, line in enumerate(lines, 1) if not line.strip()]
+    if empty:
+        raise InputError(f"{file}: line {empty[0]} has no label.")
+    return np.array([line.strip() for line in lines])
+
+
+def _samples(X: np.ndarray, file: Path) -> np.ndarray:
+    if X.dtype.kind not in "buif":
+        raise InputError(f"{file}: values of type {X.dtype} should be numbers.")
+    if X.ndim not in (2, 3, 4) or not math.prod(X.shape):
+        raise InputError(f"{file}: shape {X.shape} should be (n, d), (n, h, w) or (n, h, w, c).")
+    if X.ndim == 3:
+        X = X[..., np.newaxis]
+    if X.dtype == np.uint8 and X.ndim == 4:
+        return X
+    with np.errstate(over="ignore"):
+        samples = X.astype(np.float32)
+    wrong = np.argwhere(~np.isfinite(samples))
+    if len(wrong):
+        place = ", ".join(str(int(i)) for i in wrong[0])
+        raise InputError(f"{file}: the value at [{place}] is not a finite number.")
+    return samples
