@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dekm.datasets import DATASETS
+from dekm.datasets.dataset import Dataset
 from dekm.errors import InputError
 from dekm.methods import METHODS
 
@@ -33,15 +34,17 @@ def parser() -> argparse.ArgumentParser:
     commands = root.add_subparsers(required=True, metavar="COMMAND")
 
     command = _add(commands, download, "fetch and verify the raw files of a dataset")
-    command.add_argument("dataset", choices=DATASETS)
-    command.add_argument("--raw-dir", type=Path, required=True, help="folder of raw files")
+    _add_dataset_arguments(command)
     command.add_argument("--mirror", help="folder or URL to try before the upstream addresses")
     command.add_argument("--out", type=Path, required=True, help="file that will list what was verified")
 
-    command = _add(commands, prepare, "turn raw files into one compact file")
-    command.add_argument("dataset", choices=DATASETS)
-    command.add_argument("--results", type=Path, required=True, help="folder of the results")
+    command = _add(commands, missing, "list the raw files that are not there yet, and where they belong")
+    command.add_argument("datasets", nargs="+", choices=DATASETS, metavar="DATASET")
     command.add_argument("--raw-dir", type=Path, required=True, help="folder of raw files")
+
+    command = _add(commands, prepare, "turn raw files into one compact file")
+    _add_dataset_arguments(command)
+    command.add_argument("--results", type=Path, required=True, help="folder of the results")
     command.add_argument("--subsample", type=int, help="keep so many samples, each class in its share")
 
     command = _add(commands, pretrain, "pretrain the autoencoders of a dataset, one per seed")
@@ -71,21 +74,62 @@ def parser() -> argparse.ArgumentParser:
     return root
 
 
-def download(dataset: str, raw_dir: Path, mirror: str | None, out: Path) -> None:
+def download(
+    dataset: str, settings: list[str], raw_dir: Path, licence_held: bool, mirror: str | None, out: Path
+) -> None:
     """Fetch every raw file of a dataset that is not there yet, and list them with their checksums."""
-    from dekm.datasets.download import fetch
+    from dekm.datasets.obtain import fetch_dataset
     from dekm.provenance import write_json
 
-    for raw_file in DATASETS[dataset].raw:
-        fetch(raw_file, raw_dir, mirror)
-    write_json(out, {raw_file.path: raw_file.content_sha256 for raw_file in DATASETS[dataset].raw})
+    row = find_dataset(dataset, settings)
+    row.check_licence(licence_held)
+    write_json(out, fetch_dataset(row, raw_dir, mirror))
 
 
-def prepare(dataset: str, results: Path, raw_dir: Path, subsample: int | None) -> None:
+def missing(datasets: list[str], raw_dir: Path) -> None:
+    """Print each missing raw file with its place and its addresses."""
+    from dekm.datasets.obtain import missing_files
+
+    for name in datasets:
+        sources = missing_files(DATASETS[name], raw_dir)
+        if not sources:
+            print(f"{name}: nothing is missing")
+        for i, raw_files in enumerate(sources):
+            print(f"{name}: {'or ' if i else ''}these {len(raw_files)} files")
+            for raw_file in raw_files:
+                print(f"  {raw_dir / raw_file.path}")
+                for url in raw_file.urls:
+                    print(f"    from {url}")
+
+
+def prepare(
+    dataset: str,
+    settings: list[str],
+    raw_dir: Path,
+    licence_held: bool,
+    results: Path,
+    subsample: int | None,
+) -> None:
     """Load, check and store a dataset."""
     from dekm.datasets import prepared
 
-    prepared.prepare(DATASETS[dataset], raw_dir, results / "data" / dataset, subsample=subsample)
+    row = find_dataset(dataset, settings)
+    row.check_licence(licence_held)
+    prepared.prepare(row, raw_dir, results / "data" / dataset, subsample=subsample)
+
+
+def find_dataset(name: str, settings: list[str]) -> Dataset:
+    """A row of Table II with these options, or else the user's own data that they describe."""
+    from dekm.datasets.own import own_dataset
+
+    options = parse_settings(settings)
+    if name in DATASETS:
+        return DATASETS[name].with_options(options)
+    if "path" not in options:
+        raise InputError(
+            f"{name!r} should be one of {', '.join(DATASETS)}; your own data need --set path=..."
+        )
+    return own_dataset(name, options)
 
 
 def pretrain(settings: list[str], **arguments: Any) -> None:
@@ -147,6 +191,22 @@ def _add(commands: Any, function: Any, summary: str) -> argparse.ArgumentParser:
     )
     command.set_defaults(command=function)
     return command
+
+
+def _add_dataset_arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument("dataset", help=f"one of {', '.join(DATASETS)}, or a name for your own data")
+    command.add_argument("--raw-dir", type=Path, required=True, help="folder of raw files")
+    command.add_argument(
+        "--licence-held", action="store_true", help="you hold the licence of restricted data"
+    )
+    command.add_argument(
+        "--set",
+        dest="settings",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="an option of the dataset, or a setting that describes your own data",
+    )
 
 
 def _add_cell_arguments(command: argparse.ArgumentParser) -> None:
