@@ -1,8 +1,10 @@
 """A user's NumPy files."""
 
+import contextlib
 import math
+import zipfile
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -37,10 +39,16 @@ def array(raw_dir: Path, *, path: str, labels: str | None = None) -> tuple[np.nd
 
 
 def _read_npz(file: Path) -> dict[str, np.ndarray]:
-    with readable(file, "NumPy file"), np.load(file, allow_pickle=False) as opened:
-        if not isinstance(opened, np.lib.npyio.NpzFile):
-            raise InputError(f"{file} is a single array; its name should end in .npy.")
+    with (
+        readable(file, "NumPy file"),
+        file.open("rb") as stream,
+        contextlib.closing(np.lib.npyio.NpzFile(stream, allow_pickle=False)) as opened,
+    ):
         names = set(opened.files)
+        if any(
+            member.comment for member in cast(zipfile.ZipFile, opened.zip).infolist()
+        ):  # a damaged length hides the next array
+            raise InputError(f"{file} is not a readable NumPy file: an array carries a comment.")
         if "X" not in names or names - {"X", "y"}:
             raise InputError(f"{file} holds arrays {sorted(names)}; they should be X and, with labels, y.")
         return {name: opened[name] for name in opened.files}

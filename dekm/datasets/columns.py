@@ -15,6 +15,7 @@ from dekm.datasets.streams import readable
 from dekm.datasets.text import Scaling, tfidf
 from dekm.errors import InputError
 
+LARGEST = float(np.finfo(np.float32).max)
 Rows = Iterator[tuple[int, list[Any]]]
 
 
@@ -128,7 +129,7 @@ def _position(file: Path, names: list[str], column: str | None) -> Any:
 
 
 def _number(cell: Any, file: Path, row: int, column: str) -> float:
-    if _is_number(cell) and abs(float(cell)) <= np.finfo(np.float32).max:
+    if _is_number(cell) and abs(float(cell)) <= LARGEST:
         return float(cell)
     raise InputError(f"{file}: row {row}, column {column!r}: {str(cell)[:60]!r} is not a finite number.")
 

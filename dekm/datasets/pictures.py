@@ -22,10 +22,8 @@ def picture(source: Path | IO[bytes], file: Path, formats: list[str] | None = No
     InputError
         If it is damaged, of another format, or has more than `MAX_PIXELS`.
     """
-    try:
-        with readable(file, "image"), Image.open(source, formats=formats) as image:
-            if image.width * image.height > MAX_PIXELS:
-                raise InputError(f"{file}: {image.width}x{image.height} is more than {MAX_PIXELS} pixels.")
-            yield image
-    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        raise InputError(f"{file} is not a readable image: {error}") from error
+    bombs = (Image.DecompressionBombError, Image.DecompressionBombWarning)
+    with readable(file, "image", *bombs), Image.open(source, formats=formats) as image:
+        if image.width * image.height > MAX_PIXELS:
+            raise InputError(f"{file}: {image.width}x{image.height} is more than {MAX_PIXELS} pixels.")
+        yield image

@@ -153,7 +153,8 @@ def load(folder: Path) -> tuple[Samples, Labels, dict[str, Any]]:
     facts = read_json(folder / FACTS)
     with (
         readable(folder / DATA, "file of prepared data"),
-        np.load(folder / DATA, allow_pickle=False) as arrays,
+        (folder / DATA).open("rb") as stream,
+        np.load(stream, allow_pickle=False) as arrays,
     ):
         y = arrays.get("y")
         if "indptr" in arrays:

@@ -44,14 +44,12 @@ def from_scikit_learn(raw_dir: Path, *, scaling: Scaling = "unit") -> tuple[spar
     from sklearn.datasets import fetch_rcv1
 
     rows, folder = read_rows(raw_dir), raw_dir / "rcv1"
-    try:
-        with readable(folder / "RCV1", "cache of scikit-learn"):
-            corpus = fetch_rcv1(data_home=str(folder), download_if_missing=False)
-            names = list(corpus.target_names)
-            columns = [names.index(topic) for topic in TOPICS]
-            X, topics = sparse.csr_matrix(corpus.data), sparse.csr_matrix(corpus.target)
-    except (pickle.PickleError, AttributeError, ImportError) as error:
-        raise InputError(f"{folder / 'RCV1'} is not a readable cache of scikit-learn: {error}") from error
+    unpickling = (pickle.PickleError, AttributeError, ImportError)
+    with readable(folder / "RCV1", "cache of scikit-learn", *unpickling):
+        corpus = fetch_rcv1(data_home=str(folder), download_if_missing=False)
+        names = list(corpus.target_names)
+        columns = [names.index(topic) for topic in TOPICS]
+        X, topics = sparse.csr_matrix(corpus.data), sparse.csr_matrix(corpus.target)
     if X.shape[0] != topics.shape[0] or rows.max() >= X.shape[0]:
         raise InputError(f"{folder / 'RCV1'} holds {X.shape[0]} documents; row {rows.max()} is asked for.")
     chosen = topics[rows][:, columns].toarray() != 0

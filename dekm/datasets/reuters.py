@@ -46,17 +46,18 @@ def read_mat(file: Path) -> tuple[np.ndarray, np.ndarray]:
     """
     import h5py
     from scipy.io import loadmat, whosmat
+    from scipy.io.matlab import MatReadError
 
-    with readable(file, "MATLAB file"):
+    with readable(file, "MATLAB file", MatReadError), file.open("rb") as stream:
         if h5py.is_hdf5(file):
             X, labels = read_hdf5(file, "X", "Y", limit=MAT_LIMIT)
             return X.T, labels  # MATLAB stores columns first
-        shapes = {name: shape for name, shape, _ in whosmat(file, appendmat=False)}
+        shapes = {name: shape for name, shape, _ in whosmat(stream, appendmat=False)}
         if not {"X", "Y"} <= set(shapes):
             raise InputError(f"{file} has variables {sorted(shapes)}; X and Y are needed.")
         if any(np.prod(shapes[name], dtype=float) * 8 > MAT_LIMIT for name in ("X", "Y")):
             raise InputError(f"{file}: X of shape {shapes['X']} is larger than {MAT_LIMIT} bytes.")
-        variables = loadmat(file, appendmat=False, variable_names=["X", "Y"])
+        variables = loadmat(stream, appendmat=False, variable_names=["X", "Y"])
     X, labels = variables["X"], variables["Y"]
     if not (isinstance(X, np.ndarray) and isinstance(labels, np.ndarray) and X.dtype.kind in "buif"):
         raise InputError(f"{file}: X and Y should be full matrices of numbers.")

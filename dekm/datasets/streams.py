@@ -9,6 +9,7 @@ import io
 import stat
 import struct
 import tarfile
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -31,6 +32,7 @@ READ_ERRORS = (
     MemoryError,
     SyntaxError,
     struct.error,
+    tokenize.TokenError,
     binascii.Error,
     zlib.error,
     csv.Error,
@@ -40,15 +42,19 @@ READ_ERRORS = (
 
 
 @contextlib.contextmanager
-def readable(file: Path, what: str) -> Iterator[None]:
-    """Turn whatever a parser raises on `file` into one `InputError` that says it is no readable `what`."""
+def readable(file: Path, what: str, *errors: type[Exception]) -> Iterator[None]:
+    """Turn what a parser raises on `file` into one `InputError` that says it is no readable `what`.
+
+    `errors` are those of the parser's own that are not among Python's.
+    """
+    handled: tuple[type[Exception], ...] = (*READ_ERRORS, *errors)
     try:
         yield
     except InputError:
         raise
     except FileNotFoundError as error:
         raise InputError(f"{file} is not there.") from error
-    except READ_ERRORS as error:
+    except handled as error:
         reason = str(error).strip() or type(error).__name__
         raise InputError(f"{file} is not a readable {what}: {reason}") from error
 
