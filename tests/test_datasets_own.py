@@ -201,6 +201,12 @@ def test_an_image_that_cannot_be_read_is_an_error_that_names_it(tmp_path):
         prepare(tmp_path, {"path": str(tmp_path / "flat")})
 
 
+def test_an_image_of_too_many_pixels_is_an_error_before_it_is_decoded(tmp_path):
+    save_image(tmp_path / "flat/1.png", (9000, 9000), 0, mode="L")
+    with pytest.raises(InputError, match="9000x9000 is more than"):
+        prepare(tmp_path, {"path": str(tmp_path / "flat"), "image_size": 8})
+
+
 def test_images_at_several_depths_are_an_error(tmp_path):
     save_image(tmp_path / "flat/1.png", (4, 4), 0, mode="L")
     save_image(tmp_path / "flat/a/1.png", (4, 4), 0, mode="L")

@@ -45,9 +45,8 @@ def _read_npz(file: Path) -> dict[str, np.ndarray]:
         contextlib.closing(np.lib.npyio.NpzFile(stream, allow_pickle=False)) as opened,
     ):
         names = set(opened.files)
-        if any(
-            member.comment for member in cast(zipfile.ZipFile, opened.zip).infolist()
-        ):  # a damaged length hides the next array
+        members = cast(zipfile.ZipFile, opened.zip).infolist()
+        if any(member.comment for member in members):  # a damaged length hides the next array in it
             raise InputError(f"{file} is not a readable NumPy file: an array carries a comment.")
         if "X" not in names or names - {"X", "y"}:
             raise InputError(f"{file} holds arrays {sorted(names)}; they should be X and, with labels, y.")
