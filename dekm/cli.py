@@ -176,7 +176,7 @@ def parse_settings(pairs: list[str]) -> dict[str, Any]:
     settings = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
-        if not equals:
+        if not (name and equals):
             raise InputError(f"--set {pair!r} should be NAME=VALUE.")
         try:
             settings[name] = json.loads(value)

@@ -72,7 +72,7 @@ class Experiment:
 
     def architecture(self, dataset: str, method: str) -> str | None:
         """The pretrained autoencoder that a method starts from on a dataset."""
-        return METHODS[method].architecture(self.datasets[dataset].shape)
+        return METHODS[method].architecture(self.datasets[dataset].kind)
 
     def method_module(self, method: str) -> str:
         """The module that defines a method's estimator."""

@@ -6,6 +6,7 @@ of everything that decides the result. A seed that is there under its key is not
 """
 
 import csv
+import inspect
 import logging
 import math
 import time
@@ -29,7 +30,8 @@ from dekm.training import resolve_device
 logger = logging.getLogger(__name__)
 
 FORMAT = 1  # of the run folders: raise it when what they hold changes
-TEXT_EMBEDDING_DIM = 10
+VECTOR_EMBEDDING_DIM = 10
+GIVEN = {"architecture", "autoencoder", "device", "n_clusters", "on_iteration", "random_state"}
 
 Settings = Mapping[str, Any]
 
@@ -51,7 +53,8 @@ def pretrain_cell(
     X, _, data = prepared.load(results / "data" / dataset)
     settings = {"embedding_dim": None} | dict(settings)
     if settings["embedding_dim"] is None:
-        settings["embedding_dim"] = data["n_clusters"] if architecture == "conv" else TEXT_EMBEDDING_DIM
+        settings["embedding_dim"] = data["n_clusters"] if architecture == "conv" else VECTOR_EMBEDDING_DIM
+    check_settings(Autoencoder, settings)
     cell = {"dataset": dataset, "architecture": architecture}
     sources = source_digest("dekm.autoencoders")
     summary = {}
@@ -96,7 +99,8 @@ def cluster_cell(
     X, y, data = prepared.load(results / "data" / dataset)
     row = METHODS[method]
     settings = dict(row.params) | dict(settings)
-    architecture = row.architecture(X.shape[1:])
+    check_settings(row.load(), settings)
+    architecture = row.architecture(data["kind"])
     cell = {"dataset": dataset, "method": method, "label": row.label}
     sources = source_digest(row.module, "dekm.metrics")
     summary = {}
@@ -148,6 +152,14 @@ def build(
     return estimator(
         n_clusters=data["n_clusters"], device=device, random_state=seed, on_iteration=history, **params
     )
+
+
+def check_settings(estimator: type, settings: Settings) -> None:
+    """Raise `InputError` unless every setting is a parameter of the estimator and left to the user."""
+    valid = sorted(set(inspect.signature(estimator).parameters) - GIVEN)
+    for name in settings:
+        if name not in valid:
+            raise InputError(f"{name}={settings[name]!r} is no setting of {estimator.__name__}; {valid} are.")
 
 
 def pretrained_folder(results: Path, dataset: str, architecture: str | None, seed: int) -> Path | None:

@@ -67,4 +67,6 @@ def kmeans(
 
 def nearest_center(X: Float[Tensor, "n e"], U: Float[Tensor, "k e"]) -> Int[Tensor, " n"]:
     """Index of the nearest center of every point."""
-    return torch.cat([distances.argmin(-1)[0] for _, distances in distance_blocks(X, U[None])])
+    shift = U.mean(0)  # far from the origin the distances would lose their digits
+    blocks = distance_blocks(X - shift, (U - shift)[None])
+    return torch.cat([distances[0].argmin(-1) for _, distances in blocks])

@@ -25,12 +25,15 @@ def best_of_restarts(
     generator: torch.Generator,
 ) -> tuple[Int[Tensor, " n"], Float[Tensor, "k e"], float, int]:
     """Labels, centers, inertia and number of iterations of the best of `n_init` runs."""
+    shift = X.mean(0)  # far from the origin the distances would lose their digits
+    X = X - shift
     group = max(1, ELEMENTS // len(X))
     runs = []
     for start in range(0, n_init, group):
         n_runs = min(group, n_init - start)
         runs.append(lloyd(X, plus_plus(X, n_clusters, n_runs, generator), max_iter=max_iter, tol=tol))
-    return min(runs, key=lambda run: run[2])
+    labels, U, inertia, n_iter = min(runs, key=lambda run: run[2])
+    return labels, U + shift, inertia, n_iter
 
 
 def plus_plus(

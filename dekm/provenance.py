@@ -89,8 +89,11 @@ def write_text(target: Path, text: str) -> None:
     """Write a file that appears whole or not at all."""
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f".{target.name}.{os.getpid()}")
-    temporary.write_text(text)
-    os.replace(temporary, target)
+    try:
+        temporary.write_text(text)
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def write_json(target: Path, value: Mapping[str, Any]) -> None:

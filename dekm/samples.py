@@ -25,9 +25,12 @@ def check_samples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Float[Ten
     InputError
         If X is empty, not numeric, not finite, or of another sample shape than the one fitted.
     """
-    checked = validate_data(
-        estimator, X, reset=reset, dtype=np.float32, ensure_2d=False, allow_nd=True, accept_sparse="csr"
-    )
+    try:
+        checked = validate_data(
+            estimator, X, reset=reset, dtype=np.float32, ensure_2d=False, allow_nd=True, accept_sparse="csr"
+        )
+    except ValueError as error:
+        raise InputError(str(error)) from error
     array = checked.toarray() if sparse.issparse(checked) else np.ascontiguousarray(checked)
     if array.ndim not in (2, 3, 4):
         raise InputError(

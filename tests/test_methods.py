@@ -348,8 +348,8 @@ def test_the_autoencoder_given_is_not_fitted_in_place(name, make_method, tiny, b
 def test_rows_name_an_estimator_and_the_autoencoder_that_fits_the_samples(name):
     row = METHODS[name]
     assert set(row.params) <= set(row.load()._get_param_names())
-    assert row.architecture((28, 28, 1)) in ("conv", "mlp", None)
-    assert row.architecture((2000,)) == ("mlp" if row.autoencoder else None)
+    assert row.architecture("images") in ("conv", "mlp", None)
+    assert row.architecture("text") == ("mlp" if row.autoencoder else None)
     assert ("autoencoder" in row.load()._get_param_names()) == (row.autoencoder is not None)
 
 

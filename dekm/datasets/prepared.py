@@ -118,7 +118,7 @@ def stratified_subsample(X: Samples, y: Labels, size: int) -> tuple[Samples, Lab
 
 def content_digest(X: Samples, y: Labels) -> str:
     """SHA-256 over shape, type and values of the samples and of the labels, if there are any."""
-    parts = [X.data, X.indices, X.indptr] if sparse.issparse(X) else [X]
+    parts = [X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)] if sparse.issparse(X) else [X]
     sha256 = hashlib.sha256(f"{X.shape}".encode())
     for part in parts if y is None else [*parts, y]:
         array = np.ascontiguousarray(part)
@@ -148,8 +148,12 @@ def load(folder: Path) -> tuple[Samples, Labels, dict[str, Any]]:
     Raises
     ------
     InputError
-        If the data are not those that the facts describe.
+        If there are no prepared data, or they are not those that the facts describe.
     """
+    if not (folder / FACTS).is_file():
+        raise InputError(
+            f"{folder} holds no prepared data: run 'python -m dekm prepare {folder.name}' first."
+        )
     facts = read_json(folder / FACTS)
     with (
         readable(folder / DATA, "file of prepared data"),

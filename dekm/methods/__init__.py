@@ -34,10 +34,10 @@ class Method:
         module, _, name = self.estimator.partition(":")
         return getattr(import_module(module), name)
 
-    def architecture(self, shape: tuple[int, ...]) -> Literal["conv", "mlp"] | None:
-        """The autoencoder this method starts from on samples of `shape`."""
+    def architecture(self, kind: str | None) -> Literal["conv", "mlp"] | None:
+        """The autoencoder this method starts from on samples of a kind: "images", or any other."""
         if self.autoencoder == "matching":
-            return "conv" if len(shape) == 3 else "mlp"
+            return "conv" if kind == "images" else "mlp"
         return self.autoencoder
 
 
