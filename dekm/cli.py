@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from dekm.config import find_dataset
 from dekm.datasets import DATASETS
-from dekm.datasets.dataset import Dataset
 from dekm.errors import InputError
 from dekm.methods import METHODS
 
@@ -81,7 +81,7 @@ def download(
     from dekm.datasets.obtain import fetch_dataset
     from dekm.provenance import write_json
 
-    row = find_dataset(dataset, settings)
+    row = find_dataset(dataset, parse_settings(settings))
     row.check_licence(licence_held)
     write_json(out, fetch_dataset(row, raw_dir, mirror))
 
@@ -113,23 +113,9 @@ def prepare(
     """Load, check and store a dataset."""
     from dekm.datasets import prepared
 
-    row = find_dataset(dataset, settings)
+    row = find_dataset(dataset, parse_settings(settings))
     row.check_licence(licence_held)
     prepared.prepare(row, raw_dir, results / "data" / dataset, subsample=subsample)
-
-
-def find_dataset(name: str, settings: list[str]) -> Dataset:
-    """A row of Table II with these options, or else the user's own data that they describe."""
-    from dekm.datasets.own import own_dataset
-
-    options = parse_settings(settings)
-    if name in DATASETS:
-        return DATASETS[name].with_options(options)
-    if "path" not in options:
-        raise InputError(
-            f"{name!r} should be one of {', '.join(DATASETS)}; your own data need --set path=..."
-        )
-    return own_dataset(name, options)
 
 
 def pretrain(settings: list[str], **arguments: Any) -> None:

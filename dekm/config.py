@@ -15,6 +15,8 @@ from dekm.errors import InputError
 from dekm.methods import METHODS
 
 RESULTS = Path("results")
+EXPERIMENT_KEYS = {"subsample", "pretraining", "methods", "licence_held"}
+RULES = {"all", "everything", "download", "prepare", "pretrain", "cluster", "table", "track"}
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,23 @@ class Experiment:
 
     @cached_property
     def datasets(self) -> dict[str, Dataset]:
-        """The datasets by their keys."""
-        return {name: DATASETS[name] for name in self.config["datasets"]}
+        """The datasets by their keys, without those that are left out."""
+        return {name: row for name, row in self._rows.items() if name not in self.left_out}
+
+    @cached_property
+    def left_out(self) -> dict[str, str]:
+        """Why a dataset is left out: the user has not said that they hold its licence."""
+        reasons = {}
+        for name, row in self._rows.items():
+            try:
+                row.check_licence(self._overrides(name).get("licence_held", False))
+            except InputError as error:
+                reasons[name] = str(error)
+        return reasons
+
+    def options(self, dataset: str) -> dict[str, Any]:
+        """Options of a dataset's loader, or the block that describes a user's own data."""
+        return {key: value for key, value in self._overrides(dataset).items() if key not in EXPERIMENT_KEYS}
 
     def option(self, name: str, default: Any) -> Any:
         """A top-level key that may be missing."""
@@ -78,6 +95,10 @@ class Experiment:
         """The module that defines a method's estimator."""
         return METHODS[method].module
 
+    @cached_property
+    def _rows(self) -> dict[str, Dataset]:
+        return {name: find_dataset(name, self.options(name)) for name in self.config["datasets"]}
+
     def _overrides(self, dataset: str) -> dict[str, Any]:
         return self.config["datasets"][dataset] or {}
 
@@ -92,9 +113,42 @@ def read_experiment(config: Mapping[str, Any], schema_file: Path) -> Experiment:
     """
     schema = yaml.safe_load(schema_file.read_text())
     mistakes = list(find_mistakes(config, schema))
+    if not mistakes:
+        experiment = Experiment(config)
+        mistakes = list(find_unfit_data(experiment))
     if mistakes:
         raise InputError("the configuration has mistakes:\n" + "\n".join(f"  {line}" for line in mistakes))
-    return Experiment(config)
+    return experiment
+
+
+def find_dataset(name: str, options: Mapping[str, Any]) -> Dataset:
+    """A row of Table II with these options, or the user's own data that they describe.
+
+    Raises
+    ------
+    InputError
+        If the name is not known and the options have no path, or an option is wrong.
+    """
+    if "path" in options:
+        if name in DATASETS:
+            raise InputError(f"{name} is a dataset of the paper; give your own data another name.")
+        from dekm.datasets.own import own_dataset
+
+        return own_dataset(name, options)
+    if name not in DATASETS:
+        raise InputError(_unknown_dataset("", name))
+    return DATASETS[name].with_options(options) if options else DATASETS[name]
+
+
+def find_unfit_data(experiment: Experiment) -> Iterator[str]:
+    """One line per dataset that cannot be used as it is described."""
+    for name in experiment.config["datasets"]:
+        try:
+            find_dataset(name, experiment.options(name))
+        except InputError as error:
+            yield f"datasets: {error}"
+        if name in RULES:
+            yield f"datasets.{name}: give it another name; this one is a target of the workflow."
 
 
 def find_mistakes(config: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[str]:
@@ -115,8 +169,13 @@ def find_mistakes(config: Mapping[str, Any], schema: Mapping[str, Any]) -> Itera
         else:
             yield f"{place}: {error.message}."
     datasets = config.get("datasets")
-    if isinstance(datasets, Mapping):
-        yield from (_unknown("datasets", key, list(DATASETS)) for key in datasets if key not in DATASETS)
+    for name, block in datasets.items() if isinstance(datasets, Mapping) else ():
+        if name not in DATASETS and "path" not in (block or {}):
+            yield _unknown_dataset("datasets", name)
+
+
+def _unknown_dataset(place: str, name: Any) -> str:
+    return _unknown(place, name, list(DATASETS)) + " Your own data need a path."
 
 
 def _unknown(place: str, key: Any, valid: list[str]) -> str:

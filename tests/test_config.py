@@ -1,6 +1,7 @@
 import inspect
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
@@ -109,3 +110,47 @@ def test_a_dataset_or_method_without_settings_may_be_left_empty() -> None:
     experiment = read_experiment(config, SCHEMA_FILE)
     assert experiment.parameters("digits", "k_means") == {}
     assert experiment.subsample("digits") is None
+
+
+def test_own_data_join_by_a_block_and_their_header_tells_the_architecture(tmp_path: Path) -> None:
+    datasets = {}
+    for name, shape in (("rows", (20, 5)), ("grey", (20, 8, 8)), ("colour", (20, 8, 8, 3))):
+        np.save(tmp_path / f"{name}.npy", np.zeros(shape))
+        np.savez(tmp_path / f"{name}.npz", X=np.zeros(shape))
+        datasets |= {
+            f"{name}_{kind}": {"path": f"{tmp_path / name}.{kind}", "n_clusters": 2}
+            for kind in ("npy", "npz")
+        }
+    experiment = read_experiment(MINIMAL | {"datasets": datasets, "methods": {"dekm": {}}}, SCHEMA_FILE)
+    architectures = {name: experiment.architecture(name, "dekm") for name in datasets}
+    assert architectures == {name: "mlp" if name.startswith("rows") else "conv" for name in datasets}
+
+
+@pytest.mark.parametrize(
+    ("datasets", "text"),
+    [
+        ({"mine": {"path": "nowhere.npy", "n_clusters": 2}}, "mine: path='nowhere.npy' is not there"),
+        ({"mnist": {"path": "x.npy", "n_clusters": 2}}, "mnist is a dataset of the paper"),
+        ({"digits": {"stem": True}}, r"options \['stem'\] should be among \[\]"),
+    ],
+)
+def test_data_that_cannot_be_used_are_named(datasets: dict, text: str) -> None:
+    with pytest.raises(InputError, match=text):
+        read_experiment(MINIMAL | {"datasets": datasets}, SCHEMA_FILE)
+
+
+def test_a_name_that_is_a_target_of_the_workflow_is_refused(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.zeros((20, 5)))
+    with pytest.raises(InputError, match=r"datasets.table: give it another name"):
+        read_experiment(
+            MINIMAL | {"datasets": {"table": {"path": f"{tmp_path}/x.npy", "n_clusters": 2}}}, SCHEMA_FILE
+        )
+
+
+def test_restricted_data_are_left_out_until_the_user_says_that_they_hold_the_licence() -> None:
+    experiment = read_experiment(MINIMAL | {"datasets": {"digits": {}, "frgc": {}}}, SCHEMA_FILE)
+    assert list(experiment.datasets) == ["digits"]
+    assert "FRGC is left out: say that you hold its licence" in experiment.left_out["frgc"]
+    held = read_experiment(MINIMAL | {"datasets": {"frgc": {"licence_held": True}}}, SCHEMA_FILE)
+    assert list(held.datasets) == ["frgc"]
+    assert held.left_out == {}

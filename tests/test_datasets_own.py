@@ -256,6 +256,7 @@ def test_a_block_that_describes_no_data_is_an_error_that_names_the_setting(
     monkeypatch.chdir(tmp_path)
     for name in ("x.npy", "x.xls", "both/a.txt", "both/a.png", "empty/README"):
         write(tmp_path / name, b"")
+    np.save(tmp_path / "x.npy", np.zeros((3, 2)))
     with pytest.raises(InputError, match=reason):
         own_dataset("mine", block)
 
@@ -276,4 +277,4 @@ def test_the_command_line_prepares_own_data_from_settings(tmp_path, capsys):
     assert main(["prepare", "mine", *place, *settings]) == 0
     assert prepared.load(tmp_path / "data/mine")[2]["label"] == "Mine"
     assert main(["prepare", "mine", *place]) == 1
-    assert "'mine' should be one of digits," in capsys.readouterr().err
+    assert "mine: unknown name; Valid names: digits," in capsys.readouterr().err

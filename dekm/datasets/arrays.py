@@ -4,7 +4,7 @@ import contextlib
 import math
 import zipfile
 from pathlib import Path
-from typing import Any, cast
+from typing import IO, Any, cast
 
 import numpy as np
 
@@ -36,6 +36,19 @@ def array(raw_dir: Path, *, path: str, labels: str | None = None) -> tuple[np.nd
     if len(numbers) != len(X):
         raise InputError(f"{labels or file}: {len(numbers)} labels should be {len(X)}, one a row of {file}.")
     return X, numbers
+
+
+def is_images(file: Path) -> bool:
+    """Whether an array file holds images, by the number of axes in its header; nothing else is read."""
+    with readable(file, "NumPy file"), contextlib.ExitStack() as stack:
+        stream: IO[bytes] = stack.enter_context(file.open("rb"))
+        if file.suffix.lower() == ".npz":
+            stream = stack.enter_context(stack.enter_context(zipfile.ZipFile(stream)).open("X.npy"))
+        version = np.lib.format.read_magic(stream)
+        read = (
+            np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        )
+        return len(read(stream)[0]) > 2
 
 
 def _read_npz(file: Path) -> dict[str, np.ndarray]:

@@ -40,7 +40,7 @@ class Dataset:
     Attributes
     ----------
     label : name in the paper
-    kind : "images" (h, w, c), "text" (d,) or "table" (d,); None where the array tells
+    kind : "images" (h, w, c), "text" (d,) or "table" (d,)
     n_samples, n_clusters, shape : what the loader must return; None where it is free
     loader : "module:function", called with the folder of raw files and the options; returns (X, y), where
         y is None for data without labels
@@ -53,7 +53,7 @@ class Dataset:
     """
 
     label: str
-    kind: Literal["images", "text", "table"] | None
+    kind: Literal["images", "text", "table"]
     n_samples: int | None
     n_clusters: int
     shape: tuple[int, ...] | None

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+from dekm.datasets.arrays import is_images
 from dekm.datasets.dataset import Dataset
 from dekm.datasets.folders import IMAGE_SUFFIXES, TEXT_SUFFIXES
 from dekm.errors import InputError
@@ -47,7 +48,7 @@ def own_dataset(name: str, block: Mapping[str, Any]) -> Dataset:
     return dataset.with_options({"path": str(path), **options})
 
 
-Kind = Literal["images", "text", "table"] | None
+Kind = Literal["images", "text", "table"]
 
 
 def _loader(name: str, path: Path, wanted: str, has_text: bool) -> tuple[Kind, str]:
@@ -65,7 +66,7 @@ def _loader(name: str, path: Path, wanted: str, has_text: bool) -> tuple[Kind, s
     if path.suffix.lower() in TABLES:
         return ("text", "columns:texts") if has_text else ("table", "columns:table")
     if path.suffix.lower() in ARRAYS:
-        return None, "arrays:array"
+        return ("images" if is_images(path) else "table"), "arrays:array"
     raise InputError(f"{name}: path={str(path)!r} should be a folder or end in {', '.join(ARRAYS + TABLES)}.")
 
 

@@ -40,7 +40,7 @@ def prepare(dataset: Dataset, raw_dir: Path, folder: Path, *, subsample: int | N
         X, y = stratified_subsample(X, y, subsample)
     facts = {
         "label": dataset.label,
-        "kind": dataset.kind or ("images" if X.ndim == 4 else "table"),
+        "kind": dataset.kind,
         "n_samples": X.shape[0],
         "n_clusters": dataset.n_clusters,
         "shape": list(X.shape[1:]),

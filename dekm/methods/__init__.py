@@ -34,7 +34,7 @@ class Method:
         module, _, name = self.estimator.partition(":")
         return getattr(import_module(module), name)
 
-    def architecture(self, kind: str | None) -> Literal["conv", "mlp"] | None:
+    def architecture(self, kind: str) -> Literal["conv", "mlp"] | None:
         """The autoencoder this method starts from on samples of a kind: "images", or any other."""
         if self.autoencoder == "matching":
             return "conv" if kind == "images" else "mlp"

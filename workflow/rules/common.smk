@@ -17,6 +17,11 @@ try:
 except InputError as error:
     raise WorkflowError(str(error))
 
+for reason in EXPERIMENT.left_out.values():
+    logger.warning(reason)
+if not EXPERIMENT.datasets:
+    raise WorkflowError("No dataset is left to run.")
+
 RESULTS = str(EXPERIMENT.results)
 THREADS = EXPERIMENT.option("threads", 8)
 SEEDS = EXPERIMENT.seeds
@@ -53,8 +58,17 @@ def arguments(settings):
 
 
 def raw_facts(wildcards):
-    """What prepare waits for: nothing where the data are embedded."""
-    return rules.download.output if EXPERIMENT.datasets[wildcards.dataset].raw else []
+    """What prepare waits for: the raw files, the user's own data, or nothing where data are embedded."""
+    dataset = EXPERIMENT.datasets[wildcards.dataset]
+    return rules.download.output if dataset.raw else dataset.options.get("path", [])
+
+
+def dataset_arguments(wildcards):
+    """Options of a dataset."""
+    held = (
+        " --licence-held" if EXPERIMENT.datasets[wildcards.dataset].restricted else ""
+    )
+    return arguments(EXPERIMENT.options(wildcards.dataset)) + held
 
 
 def loader_sources(wildcards):

@@ -13,11 +13,12 @@ rule download:
         runtime="2h",
         mirror=MIRROR,
     params:
+        settings=dataset_arguments,
         raw_dir=EXPERIMENT.option("raw_dir", "resources/raw"),
     message:
         "Fetch and verify the raw files of {wildcards.dataset}"
     shell:
-        "python -m dekm download {wildcards.dataset} --raw-dir {params.raw_dir:q} {resources.mirror}"
+        "python -m dekm download {wildcards.dataset} --raw-dir {params.raw_dir:q} {resources.mirror} {params.settings}"
         " --out {output} 2> >(tee {log} >&2)"
 
 
@@ -39,10 +40,11 @@ rule prepare:
     params:
         results=results,
         raw_dir=EXPERIMENT.option("raw_dir", "resources/raw"),
+        settings=dataset_arguments,
         subsample=subsample_argument,
         sources=loader_sources,
     message:
         "Prepare {wildcards.dataset}"
     shell:
         "python -m dekm prepare {wildcards.dataset} --results {params.results} --raw-dir {params.raw_dir:q}"
-        " {params.subsample} 2> {log}"
+        " {params.subsample} {params.settings} 2> {log}"
