@@ -27,16 +27,22 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dekm.autoencoders import Autoencoder
     from dekm.methods.baselines import AEKMeans, KMeans, PCAKMeans
+    from dekm.methods.dcn import DCN
+    from dekm.methods.dec import DEC
     from dekm.methods.dekm import DEKM
+    from dekm.methods.dkm import DKM
 
 __version__ = "0.1.0"
-__all__ = ["DEKM", "AEKMeans", "Autoencoder", "KMeans", "PCAKMeans"]
+__all__ = ["DCN", "DEC", "DEKM", "DKM", "AEKMeans", "Autoencoder", "KMeans", "PCAKMeans"]
 
 _HOME = {
     "Autoencoder": "dekm.autoencoders",
     "KMeans": "dekm.methods.baselines",
     "PCAKMeans": "dekm.methods.baselines",
     "AEKMeans": "dekm.methods.baselines",
+    "DEC": "dekm.methods.dec",
+    "DCN": "dekm.methods.dcn",
+    "DKM": "dekm.methods.dkm",
     "DEKM": "dekm.methods.dekm",
 }
 

@@ -3,26 +3,27 @@
 Samples keep the shape of Table II: images are (h, w, c), vectors are (d,).
 """
 
-import json
 import math
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import torch
 from jaxtyping import Float
-from safetensors import safe_open
-from safetensors.torch import save_file
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils import check_random_state
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
+from tqdm import trange
 
+from dekm import persistence
 from dekm.errors import InputError
+from dekm.layerwise import pretrain_layers
+from dekm.parameters import check_choice, check_integer, check_parameters
 from dekm.samples import check_samples
-from dekm.training import Step, batches, encode, resolve_device, steps_per_epoch
+from dekm.training import Step, batches, encode, resolve_device, squared_error, steps_per_epoch, train
 
 KERNELS = (5, 5, 3)
 STRIDE = 2
@@ -123,9 +124,20 @@ def xavier_initialize(module: nn.Module, generator: torch.Generator) -> None:
             nn.init.zeros_(parameter)
 
 
-def squared_error(x_hat: Float[Tensor, "b ..."], x: Float[Tensor, "b ..."]) -> Float[Tensor, ""]:
-    """Equation (1) on a batch: squared distance of a sample to its reconstruction, mean over the batch."""
-    return ((x_hat - x) ** 2).flatten(1).sum(1).mean()
+def released_initialize(network: Network, generator: torch.Generator) -> None:
+    """The authors' released initialization, in place: uniform weights in [-0.05, 0.05] and zero biases.
+
+    Those of the convolutional network are its three encoder convolutions (its other layers are Xavier's),
+    those of the fully connected one all its layers.
+    """
+    xavier_initialize(network, generator)
+    uniform = network if isinstance(network, MLPAutoencoder) else network.encoder
+    for layer in uniform.modules():
+        if isinstance(layer, nn.Conv2d) or (isinstance(layer, nn.Linear) and uniform is network):
+            nn.init.uniform_(layer.weight, -0.05, 0.05, generator=generator)
+
+
+INITIALIZE = {"xavier": xavier_initialize, "released": released_initialize}
 
 
 def pretrain(
@@ -136,6 +148,7 @@ def pretrain(
     batch_size: int,
     lr: float,
     generator: torch.Generator,
+    progress: bool = False,
 ) -> list[float]:
     """Minimize Equation (1) in place: line 1 of Algorithm 1. Returns the mean loss of every epoch."""
 
@@ -146,10 +159,11 @@ def pretrain(
     step = Step(loss, autoencoder.parameters(), lr=lr)
     stream = batches(len(X), batch_size, generator=generator, reshuffle=True, device=X.device)
     n_steps = steps_per_epoch(len(X), batch_size)
-    return [float(sum(step(next(stream)) for _ in range(n_steps))) / n_steps for _ in range(n_epochs)]
+    epochs = trange(n_epochs, desc="Pretraining", disable=not progress)
+    return [train(step, islice(stream, n_steps)) for _ in epochs]
 
 
-class Autoencoder(TransformerMixin, BaseEstimator):
+class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """The paper's autoencoder as a scikit-learn transformer from samples to embeddings.
 
     Parameters
@@ -158,7 +172,11 @@ class Autoencoder(TransformerMixin, BaseEstimator):
     embedding_dim : e; the paper takes the number of clusters for images and 10 for text
     channels : channels of the three convolutions
     hidden : widths of the hidden dense layers
+    init : "xavier" (the paper's) or "released" (the authors' code, see `released_initialize`)
+    pretraining : "end_to_end", or "layerwise" for `n_epochs` of denoising for every layer before
+        (DEC's, see `dekm.layerwise`; fully connected networks only)
     n_epochs, batch_size, lr : of the pretraining by Adam, Equation (1)
+    progress : show a bar over the epochs
     device : "auto", "cpu", "cuda" or "cuda:N"
     random_state : int, RandomState or None
 
@@ -176,9 +194,12 @@ class Autoencoder(TransformerMixin, BaseEstimator):
         embedding_dim: int = 10,
         channels: Sequence[int] = (32, 64, 128),
         hidden: Sequence[int] = (500, 500, 2000),
+        init: str = "xavier",
+        pretraining: str = "end_to_end",
         n_epochs: int = 200,
         batch_size: int = 256,
         lr: float = 1e-3,
+        progress: bool = False,
         device: str = "auto",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -186,27 +207,31 @@ class Autoencoder(TransformerMixin, BaseEstimator):
         self.embedding_dim = embedding_dim
         self.channels = channels
         self.hidden = hidden
+        self.init = init
+        self.pretraining = pretraining
         self.n_epochs = n_epochs
         self.batch_size = batch_size
         self.lr = lr
+        self.progress = progress
         self.device = device
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Pretrain on samples of shape (n, d) or images of shape (n, h, w, c); `y` is ignored."""
+        self._check()
         samples = check_samples(self, X, reset=True).to(resolve_device(self.device))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         generator = torch.Generator().manual_seed(seed)
         self.module_ = self._build(tuple(samples.shape[1:]))
-        xavier_initialize(self.module_, generator)
+        INITIALIZE[self.init](self.module_, generator)
         self.module_.to(samples.device)
+        schedule: dict[str, Any] = {"n_epochs": self.n_epochs, "batch_size": self.batch_size, "lr": self.lr}
+        if self.pretraining == "layerwise":
+            pretrain_layers(
+                self.module_.encoder, self.module_.decoder, samples, **schedule, generator=generator
+            )
         self.loss_curve_ = pretrain(
-            self.module_,
-            samples,
-            n_epochs=self.n_epochs,
-            batch_size=self.batch_size,
-            lr=self.lr,
-            generator=generator,
+            self.module_, samples, **schedule, generator=generator, progress=self.progress
         )
         return self
 
@@ -220,17 +245,20 @@ class Autoencoder(TransformerMixin, BaseEstimator):
     def save(self, path: str | Path) -> None:
         """Write weights, settings and loss curve to one safetensors file, which holds no code."""
         check_is_fitted(self)
-        settings = self.get_params() | {"random_state": None}
-        facts = {"settings": settings, "shape": self.sample_shape_, "loss_curve": self.loss_curve_}
-        weights = {name: value.contiguous() for name, value in self.module_.state_dict().items()}
-        save_file(weights, path, metadata={"dekm.Autoencoder": json.dumps(facts)})
+        persistence.write(path, "Autoencoder", *self._state())
 
     @classmethod
     def load(cls, path: str | Path, *, device: str = "auto") -> Self:
         """Read a file that `save` wrote."""
-        with safe_open(path, framework="pt") as file:
-            facts = json.loads(file.metadata()["dekm.Autoencoder"])
-            weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        return cls._from_state(*persistence.read(path, "Autoencoder"), device)
+
+    def _state(self) -> tuple[persistence.Tensors, persistence.Facts]:
+        settings = self.get_params() | {"random_state": None}
+        facts = {"settings": settings, "shape": self.sample_shape_, "loss_curve": self.loss_curve_}
+        return self.module_.state_dict(), facts
+
+    @classmethod
+    def _from_state(cls, weights: persistence.Tensors, facts: persistence.Facts, device: str) -> Self:
         loaded = cls(**facts["settings"] | {"device": device})
         loaded.sample_shape_ = tuple(facts["shape"])
         loaded.n_features_in_ = loaded.sample_shape_[0]
@@ -240,16 +268,39 @@ class Autoencoder(TransformerMixin, BaseEstimator):
         loaded.module_.to(resolve_device(device))
         return loaded
 
+    @property
+    def _n_features_out(self) -> int:
+        return self.embedding_dim
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _check(self) -> None:
+        check_parameters(self)
+        check_choice("architecture", self.architecture, ("auto", "conv", "mlp"))
+        check_choice("init", self.init, tuple(INITIALIZE))
+        check_choice("pretraining", self.pretraining, ("end_to_end", "layerwise"))
+        if len(self.channels) != len(KERNELS):
+            raise InputError(f"channels={self.channels!r} should be {len(KERNELS)} integers >= 1.")
+        for name, widths in (("channels", self.channels), ("hidden", self.hidden)):
+            for i, width in enumerate(widths):
+                check_integer(f"{name}[{i}]", width, minimum=1)
+
     def _build(self, shape: tuple[int, ...]) -> Network:
         """The network with weights not yet set: the default ones would be drawn from the global generator."""
         architecture = self.architecture
         if architecture == "auto":
             architecture = "conv" if len(shape) == 3 else "mlp"
-        if architecture not in ("conv", "mlp"):
-            raise InputError(f"architecture={self.architecture!r} should be 'auto', 'conv' or 'mlp'.")
         if architecture == "conv" and len(shape) != 3:
             raise InputError(
                 f"architecture='conv' needs images of shape (h, w, c); a sample here is {shape}."
+            )
+        if architecture == "conv" and self.pretraining == "layerwise":
+            raise InputError(
+                "pretraining='layerwise' is for fully connected networks: set architecture='mlp', or "
+                "pretraining='end_to_end'."
             )
         with torch.device("meta"):
             if architecture == "conv":

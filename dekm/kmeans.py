@@ -1,16 +1,18 @@
 """K-means, Equation (2), on the device where the data live."""
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 from torch import Tensor
 
 from dekm.errors import InputError
-from dekm.lloyd import best_of_restarts, distance_blocks
+from dekm.lloyd import best_of_restarts, distance_blocks, lloyd
 
 MAX_ITER = 300
 TOL = 1e-4
@@ -26,11 +28,17 @@ class Partition(NamedTuple):
 
 
 def kmeans(
-    X: Float[Tensor, "n e"], n_clusters: int, *, n_init: int, random_state: np.random.RandomState
+    X: Float[Tensor, "n e"],
+    n_clusters: int,
+    *,
+    n_init: int,
+    random_state: np.random.RandomState,
+    init: Float[Tensor, "k e"] | None = None,
 ) -> Partition:
     """Best of `n_init` runs of Lloyd's algorithm, each from a k-means++ start.
 
-    On the CPU these are scikit-learn's; on a GPU the runs advance side by side.
+    On the CPU these are scikit-learn's; on a GPU the runs advance side by side. The labels are those of
+    `nearest_center`.
 
     Parameters
     ----------
@@ -38,6 +46,7 @@ def kmeans(
     n_clusters : k, at most n
     n_init : number of starts
     random_state : the only source of randomness
+    init : centers of shape (k, e) from which a single run starts instead
 
     Raises
     ------
@@ -49,20 +58,29 @@ def kmeans(
     if not torch.isfinite(X).all():
         raise InputError("X holds NaN or infinity; K-means needs finite points.")
     if X.is_cuda:
+        if init is not None:
+            return Partition(*lloyd(X, init[None].clone(), max_iter=MAX_ITER, tol=TOL))
         generator = torch.Generator(X.device).manual_seed(int(random_state.randint(2**31 - 1)))
         return Partition(
             *best_of_restarts(X, n_clusters, n_init=n_init, max_iter=MAX_ITER, tol=TOL, generator=generator)
         )
-    estimator = KMeans(n_clusters, n_init=n_init, max_iter=MAX_ITER, tol=TOL, random_state=random_state)
+    start = {"n_init": n_init} if init is None else {"n_init": 1, "init": init.numpy()}
+    estimator = KMeans(n_clusters, max_iter=MAX_ITER, tol=TOL, random_state=random_state, **start)
     # Sums over more than two threads depend on which thread ends first; over two they do not.
-    with threadpool_limits(limits=min(2, torch.get_num_threads()), user_api="openmp"):
+    threads = threadpool_limits(limits=min(2, torch.get_num_threads()), user_api="openmp")
+    with threads, warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # of empty clusters: the methods warn themselves
         estimator.fit(X.numpy())
-    return Partition(
-        torch.from_numpy(estimator.labels_.astype(np.int64)),
-        torch.from_numpy(estimator.cluster_centers_),
-        float(estimator.inertia_),
-        int(estimator.n_iter_),
+    return partition_by(X, torch.from_numpy(estimator.cluster_centers_))._replace(
+        n_iter=int(estimator.n_iter_)
     )
+
+
+def partition_by(X: Float[Tensor, "n e"], U: Float[Tensor, "k e"]) -> Partition:
+    """The partition of points by their nearest centers, as they are; `U` is copied."""
+    labels = nearest_center(X, U)
+    inertia = float(((X - U[labels]) ** 2).sum(dtype=torch.float64))
+    return Partition(labels, U.clone(), inertia, 0)
 
 
 def nearest_center(X: Float[Tensor, "n e"], U: Float[Tensor, "k e"]) -> Int[Tensor, " n"]:
@@ -70,3 +88,11 @@ def nearest_center(X: Float[Tensor, "n e"], U: Float[Tensor, "k e"]) -> Int[Tens
     shift = U.mean(0)  # far from the origin the distances would lose their digits
     blocks = distance_blocks(X - shift, (U - shift)[None])
     return torch.cat([distances[0].argmin(-1) for _, distances in blocks])
+
+
+def center_distances(H: Float[Tensor, "b e"], U: Float[Tensor, "k e"]) -> Float[Tensor, "b k"]:
+    """Squared distances of a batch of points to all centers, from their differences.
+
+    Memory grows with b k e; gradients are exact also where a point lies on a center.
+    """
+    return ((H[:, None] - U) ** 2).sum(-1)

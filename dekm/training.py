@@ -47,7 +47,9 @@ class Step:
 
     def __init__(self, loss: Loss, parameters: Iterable[nn.Parameter], *, lr: float) -> None:
         self.loss = loss
-        self.optimizer = torch.optim.Adam(list(parameters), lr=lr, betas=(0.9, 0.999), fused=True)
+        self.parameters = list(parameters)
+        self.lr = lr
+        self.optimizer = torch.optim.Adam(self.parameters, lr=lr, betas=(0.9, 0.999), fused=True)
 
     def __call__(self, index: Int[Tensor, " b"]) -> Float[Tensor, ""]:
         """Take the step; returns the loss before it, on the device, so that nothing waits for it."""
@@ -56,6 +58,41 @@ class Step:
         loss.backward()
         self.optimizer.step()
         return loss.detach()
+
+
+def train(
+    step: Step,
+    stream: Iterable[Int[Tensor, " b"]],
+    *,
+    after: Callable[[Int[Tensor, " b"]], None] | None = None,
+) -> float:
+    """Take one step per batch of `stream` and return their mean loss; waits for the device once, at the end.
+
+    `after` is called with each batch when its step is taken.
+
+    Raises
+    ------
+    InputError
+        If the loss or a parameter is no longer finite.
+    """
+    losses = []
+    for index in stream:
+        losses.append(step(index))
+        if after is not None:
+            after(index)
+    mean = torch.stack(losses).mean()
+    finite = torch.stack([mean.isfinite(), *(value.isfinite().all() for value in step.parameters)])
+    if not finite.all():
+        raise InputError(
+            f"The training diverged with lr={step.lr}: the loss or a weight is not finite (mean loss "
+            f"{float(mean)}). Try a smaller lr, or samples scaled to [0, 1]."
+        )
+    return float(mean)
+
+
+def squared_error(x_hat: Float[Tensor, "b ..."], x: Float[Tensor, "b ..."]) -> Float[Tensor, ""]:
+    """Equation (1) on a batch: squared distance of a sample to its reconstruction, mean over the batch."""
+    return ((x_hat - x) ** 2).flatten(1).sum(1).mean()
 
 
 def batches(

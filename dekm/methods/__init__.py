@@ -45,6 +45,11 @@ METHODS: dict[str, Method] = {
     "k_means": Method("K-means", "dekm.methods.baselines:KMeans"),
     "pca_k_means": Method("PCA+K-means", "dekm.methods.baselines:PCAKMeans"),
     "ae_k_means": Method("AE+K-means", "dekm.methods.baselines:AEKMeans", "matching"),
+    "dec": Method("DEC", "dekm.methods.dec:DEC", "mlp"),
+    "dcec": Method("DCEC", "dekm.methods.dec:DEC", "matching", {"reconstruction": "images"}),
+    "idec": Method("IDEC", "dekm.methods.dec:DEC", "mlp", {"reconstruction": True}),
+    "dcn": Method("DCN", "dekm.methods.dcn:DCN", "mlp"),
+    "dkm": Method("DKM", "dekm.methods.dkm:DKM", "mlp"),
     "dekm": Method("DEKM", "dekm.methods.dekm:DEKM", "matching"),
     "dekm_f": Method("DEKM_F", "dekm.methods.dekm:DEKM", "matching", {"n_batches": "pass"}),
 }

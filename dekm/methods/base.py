@@ -2,21 +2,34 @@
 
 import copy
 import time
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from pathlib import Path
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
-from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin, clone
-from sklearn.utils import check_random_state
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+    clone,
+)
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
+from tqdm import tqdm
 
+from dekm import persistence
 from dekm.autoencoders import Autoencoder, Network
 from dekm.errors import InputError
 from dekm.kmeans import Partition, nearest_center
+from dekm.parameters import check_parameters
 from dekm.samples import check_samples
 from dekm.training import encode, resolve_device
 
@@ -48,7 +61,7 @@ class Iteration:
 OnIteration = Callable[[Iteration], None]
 
 
-class Clusterer(ClusterMixin, TransformerMixin, BaseEstimator):
+class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, BaseEstimator):
     """Base of the methods: fitted centers in an embedding that `_embed` computes.
 
     Attributes
@@ -58,6 +71,7 @@ class Clusterer(ClusterMixin, TransformerMixin, BaseEstimator):
     embedding_ : float32 array (n, e), the embedding of the training samples
     inertia_ : sum of squared distances of the embedded samples to their centers
     n_iter_ : number of updates of the representation
+    n_clusters_found_ : number of clusters that hold a sample; fewer than n_clusters brings a warning
     history_ : one dict per iteration: n_iter, loss, changed, inertia, seconds
     sample_shape_ : shape of one sample
     """
@@ -66,6 +80,10 @@ class Clusterer(ClusterMixin, TransformerMixin, BaseEstimator):
     device: str
     random_state: int | np.random.RandomState | None
     on_iteration: OnIteration | None
+    progress = False
+
+    _WORDS: ClassVar[Mapping[str, Collection[str]]] = {}  # what integer parameters may be instead
+    _ADVICE = "Try a smaller n_clusters."  # where a cluster is empty
 
     def transform(self, X: Any) -> np.ndarray:
         """Embeddings of new samples, float32 of shape (n, e)."""
@@ -74,13 +92,51 @@ class Clusterer(ClusterMixin, TransformerMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Cluster of each sample: the nearest center in the embedding; int64 of shape (n,)."""
-        H = torch.from_numpy(self.transform(X))
-        return nearest_center(H, torch.from_numpy(self.cluster_centers_)).numpy()
+        check_is_fitted(self)
+        H, U = self._embed_beside_centers(X)
+        return nearest_center(H, U).cpu().numpy()
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the sum of squared distances of the embedded samples to their nearest centers."""
-        H = self.transform(X)
-        return -float(((H - self.cluster_centers_[self.predict(X)]) ** 2).sum(dtype=np.float64))
+        check_is_fitted(self)
+        H, U = self._embed_beside_centers(X)
+        return -float(((H - U[nearest_center(H, U)]) ** 2).sum(dtype=torch.float64))
+
+    def save(self, path: str | Path) -> None:
+        """Write what was learned and the parameters to one safetensors file, which holds no code."""
+        check_is_fitted(self)
+        persistence.write(path, type(self).__name__, *self._state())
+
+    @classmethod
+    def load(cls, path: str | Path, *, device: str = "auto") -> Self:
+        """Read a file that `save` wrote. `on_iteration` and a random state that is no seed are not in it."""
+        tensors, facts = persistence.read(path, cls.__name__)
+        loaded = cls(**facts.pop("params") | {"device": device})
+        loaded._restore(tensors, facts)
+        return loaded
+
+    def _state(self) -> tuple[persistence.Tensors, persistence.Facts]:
+        params = self.get_params(deep=False) | {"on_iteration": None}
+        if isinstance(self.random_state, np.random.RandomState):
+            params["random_state"] = None
+        tensors, facts = persistence.learned(self)
+        return tensors, facts | {"params": params}
+
+    def _restore(self, tensors: persistence.Tensors, facts: persistence.Facts) -> None:
+        persistence.set_learned(self, tensors, facts)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.cluster_centers_.shape[1]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _embed_beside_centers(self, X: Any) -> tuple[Float[Tensor, "n e"], Float[Tensor, "k e"]]:
+        H = self._embed(self._load(X, reset=False))
+        return H, torch.from_numpy(self.cluster_centers_).to(H.device)
 
     def _load(self, X: Any, *, reset: bool) -> Float[Tensor, "n ..."]:
         samples = check_samples(self, X, reset=reset)
@@ -93,10 +149,10 @@ class Clusterer(ClusterMixin, TransformerMixin, BaseEstimator):
 
     def _start(self) -> tuple[np.random.RandomState, torch.Generator]:
         """Begin a fit: an empty history, and the two generators that everything random draws from."""
-        if not (isinstance(self.n_clusters, int | np.integer) and self.n_clusters >= 1):
-            raise InputError(f"n_clusters={self.n_clusters!r} should be an integer >= 1.")
+        check_parameters(self, self._WORDS)
         random_state = check_random_state(self.random_state)
         self.history_: list[dict[str, float]] = []
+        self._bar = tqdm(desc=type(self).__name__, unit=" iterations", disable=not self.progress)
         self._started = time.perf_counter()
         return random_state, torch.Generator().manual_seed(int(random_state.randint(2**31 - 1)))
 
@@ -112,16 +168,29 @@ class Clusterer(ClusterMixin, TransformerMixin, BaseEstimator):
                 "seconds": seconds,
             }
         )
+        self._bar.update(min(iteration.n_iter, 1))
+        self._bar.set_postfix(loss=iteration.loss, changed=iteration.changed)
         if self.on_iteration is not None:
             self.on_iteration(iteration)
-            self._started = time.perf_counter() - seconds
+        self._started = time.perf_counter() - seconds
 
     def _finish(self, H: Float[Tensor, "n e"], partition: Partition, n_iter: int) -> Self:
+        self._bar.close()
+        del self._bar
         self.embedding_ = H.cpu().numpy()
         self.labels_ = partition.labels.cpu().numpy()
         self.cluster_centers_ = partition.centers.cpu().numpy()
         self.inertia_ = partition.inertia
         self.n_iter_ = n_iter
+        self.n_clusters_found_ = len(np.unique(self.labels_))
+        if self.n_clusters_found_ < self.n_clusters:
+            n_distinct = len(np.unique(self.embedding_, axis=0))
+            warnings.warn(
+                f"Only {self.n_clusters_found_} of n_clusters={self.n_clusters} clusters hold samples; the "
+                f"embedding has {n_distinct} distinct points for {len(H)} samples. {self._ADVICE}",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
         return self
 
 
@@ -130,7 +199,7 @@ class DeepClusterer(Clusterer):
 
     `autoencoder` is an unfitted `Autoencoder`, which `fit` clones and pretrains, or a
     ``sklearn.frozen.FrozenEstimator`` around a fitted one, whose weights are the start as they are. None
-    stands for the paper's: convolutional with e = n_clusters for images, fully connected with e = 10 else.
+    stands for the one that the method was published with.
 
     Attributes
     ----------
@@ -140,17 +209,34 @@ class DeepClusterer(Clusterer):
 
     autoencoder: Any
 
+    _ADVICE = "Try a smaller n_clusters or lr, or more epochs of pretraining."
+
     def _embed(self, samples: Float[Tensor, "n ..."]) -> Float[Tensor, "n e"]:
         device = next(self.encoder_.parameters()).device
         return encode(self.encoder_, samples.to(device))
 
-    def _pretrained(self, samples: Float[Tensor, "n ..."], random_state: np.random.RandomState) -> Network:
-        """A copy of the pretrained network on the device of the samples: line 1 of Algorithm 1."""
+    def _published_autoencoder(self, samples: Float[Tensor, "n ..."]) -> Autoencoder:
+        """Convolutional with e = n_clusters for images, fully connected with e = 10 else (Section IV-C)."""
+        embedding_dim = self.n_clusters if samples.ndim == 4 else 10
+        return Autoencoder(embedding_dim=embedding_dim, device=self.device, progress=self.progress)
+
+    def _pretrained(
+        self,
+        samples: Float[Tensor, "n ..."],
+        random_state: np.random.RandomState,
+        *,
+        n_epochs: int | None = None,
+    ) -> Network:
+        """A copy of the pretrained network on the device of the samples: line 1 of Algorithm 1.
+
+        `n_epochs` takes the place of the autoencoder's own.
+        """
         autoencoder = self.autoencoder
         if autoencoder is None:
-            embedding_dim = self.n_clusters if samples.ndim == 4 else 10
-            autoencoder = Autoencoder(embedding_dim=embedding_dim, device=self.device)
+            autoencoder = self._published_autoencoder(samples)
         autoencoder = clone(autoencoder)
+        if n_epochs is not None:
+            autoencoder.set_params(n_epochs=n_epochs)
         if "random_state" in autoencoder.get_params() and autoencoder.random_state is None:
             autoencoder.set_params(random_state=random_state.randint(2**31 - 1))
         self.autoencoder_ = autoencoder.fit(samples.cpu().numpy(), None)
@@ -160,3 +246,32 @@ class DeepClusterer(Clusterer):
                 f"of shape {self.autoencoder_.sample_shape_}."
             )
         return copy.deepcopy(self.autoencoder_.module_).to(samples.device)
+
+    def _warn_unless_converged(self, changed: float, tol: float, max_iter: int) -> None:
+        if max_iter > 0 and not changed < tol:
+            warnings.warn(
+                f"{changed:.2%} of the labels still changed at max_iter={max_iter}, not less than "
+                f"tol={tol:.2%}. Increase max_iter, or tol if the data have no clearer clusters.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _state(self) -> tuple[persistence.Tensors, persistence.Facts]:
+        tensors, facts = super()._state()
+        weights, facts["autoencoder"] = self.autoencoder_._state()
+        facts["params"].pop("autoencoder")
+        trained = persistence.with_prefix("encoder_.", self.encoder_.state_dict())
+        return tensors | trained | persistence.with_prefix("autoencoder_.", weights), facts
+
+    def _restore(self, tensors: persistence.Tensors, facts: persistence.Facts) -> None:
+        weights = persistence.below("autoencoder_.", tensors)
+        self.autoencoder_ = Autoencoder._from_state(weights, facts.pop("autoencoder"), self.device)
+        self.autoencoder = FrozenEstimator(self.autoencoder_)
+        self.encoder_ = copy.deepcopy(self.autoencoder_.module_.encoder)
+        self.encoder_.load_state_dict(persistence.below("encoder_.", tensors))
+        super()._restore({name: value for name, value in tensors.items() if "." not in name}, facts)
+
+
+def share_changed(previous: Int[Tensor, " n"], labels: Int[Tensor, " n"]) -> float:
+    """Share of samples with another label, where the clusters keep their numbers."""
+    return float((previous != labels).float().mean())

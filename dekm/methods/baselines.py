@@ -8,9 +8,11 @@ from jaxtyping import Float
 from sklearn.decomposition import PCA
 from torch import Tensor
 
+from dekm import persistence
 from dekm.errors import InputError
 from dekm.kmeans import kmeans
 from dekm.methods.base import Clusterer, DeepClusterer, Iteration, OnIteration
+from dekm.parameters import is_number
 from dekm.training import encode
 
 
@@ -46,7 +48,7 @@ class KMeans(Clusterer):
         self._learn_embedding(samples)
         H = self._embed(samples)
         partition = kmeans(H, self.n_clusters, n_init=self.n_init, random_state=random_state)
-        self._report(Iteration(0, H, partition.labels, partition.centers, partition.inertia))
+        self._report(Iteration(0, H, *partition[:3]))
         return self._finish(H, partition, n_iter=0)
 
     def _learn_embedding(self, samples: Float[Tensor, "n ..."]) -> None:
@@ -87,13 +89,23 @@ class PCAKMeans(KMeans):
         self.variance = variance
 
     def _learn_embedding(self, samples: Float[Tensor, "n ..."]) -> None:
-        if not 0 < self.variance < 1:
-            raise InputError(f"variance={self.variance!r} should be a share between 0 and 1.")
+        if not (is_number(self.variance) and 0 < self.variance < 1):
+            raise InputError(f"variance={self.variance!r} should be a number between 0 and 1.")
         self.pca_ = PCA(self.variance, svd_solver="covariance_eigh").fit(samples.flatten(1).cpu().numpy())
 
     def _embed(self, samples: Float[Tensor, "n ..."]) -> Float[Tensor, "n e"]:
         components = self.pca_.transform(samples.flatten(1).cpu().numpy())
         return torch.from_numpy(components.astype(np.float32)).to(samples.device)
+
+    def _state(self) -> tuple[persistence.Tensors, persistence.Facts]:
+        tensors, facts = super()._state()
+        arrays, facts["pca"] = persistence.learned(self.pca_)
+        return tensors | persistence.with_prefix("pca_.", arrays), facts
+
+    def _restore(self, tensors: persistence.Tensors, facts: persistence.Facts) -> None:
+        self.pca_ = PCA(self.variance, svd_solver="covariance_eigh")
+        persistence.set_learned(self.pca_, persistence.below("pca_.", tensors), facts.pop("pca"))
+        super()._restore({name: value for name, value in tensors.items() if "." not in name}, facts)
 
 
 class AEKMeans(DeepClusterer):
@@ -131,5 +143,5 @@ class AEKMeans(DeepClusterer):
         self.encoder_ = self._pretrained(samples, random_state).encoder
         H = encode(self.encoder_, samples)
         partition = kmeans(H, self.n_clusters, n_init=self.n_init, random_state=random_state)
-        self._report(Iteration(0, H, partition.labels, partition.centers, partition.inertia))
+        self._report(Iteration(0, H, *partition[:3]))
         return self._finish(H, partition, n_iter=0)

@@ -1,21 +1,19 @@
 """Deep Embedded K-Means: Algorithm 1, its full-batch variant DEKM_F, the strategies of Section IV-F."""
 
-import warnings
 from itertools import islice
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
-from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor
 
-from dekm.errors import InputError
 from dekm.kmeans import kmeans
 from dekm.methods.base import DeepClusterer, Iteration, OnIteration
 from dekm.metrics import label_change
+from dekm.parameters import check_choice
 from dekm.scatter import sorted_eigenvectors, within_class_scatter
-from dekm.training import Step, batches, encode, steps_per_epoch
+from dekm.training import Step, batches, encode, steps_per_epoch, train
 
 # Optimization steps between two K-means in the authors' code; the paper says "some mini-batches".
 STEPS_CONV = 40
@@ -51,18 +49,22 @@ class DEKM(DeepClusterer):
     max_iter : at most so many updates of the representation
     tol : stop when a smaller share of the samples changes its cluster between two iterations
     n_init : k-means++ starts of the first K-means
-    n_init_update : k-means++ starts of each later one
+    n_init_update : k-means++ starts of each later one; "2n_iter" takes twice the Lloyd iterations of the one
+        before, as the authors' code
     space : "Y" (basis of the scatter matrix's eigenvectors) or "H" (the embedding itself)
     dims : which coordinates move to the centroid: "last", one "random" one per iteration, or "all"
     device : "auto", "cpu", "cuda" or "cuda:N"
     random_state : int, RandomState or None
     on_iteration : called with an `Iteration` after each K-means
+    progress : show a bar over the iterations
 
     Warns
     -----
     ConvergenceWarning
         If `max_iter` ends the fit.
     """
+
+    _WORDS: ClassVar = {"n_batches": ("auto", "pass"), "n_init_update": ("2n_iter",)}
 
     def __init__(
         self,
@@ -75,12 +77,13 @@ class DEKM(DeepClusterer):
         max_iter: int = 350,
         tol: float = 1e-3,
         n_init: int = 100,
-        n_init_update: int = 20,
+        n_init_update: int | Literal["2n_iter"] = 20,
         space: Literal["Y", "H"] = "Y",
         dims: Literal["last", "random", "all"] = "last",
         device: str = "auto",
         random_state: int | np.random.RandomState | None = None,
         on_iteration: OnIteration | None = None,
+        progress: bool = False,
     ) -> None:
         self.n_clusters = n_clusters
         self.autoencoder = autoencoder
@@ -96,6 +99,7 @@ class DEKM(DeepClusterer):
         self.device = device
         self.random_state = random_state
         self.on_iteration = on_iteration
+        self.progress = progress
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster `X`; `y` is ignored."""
@@ -125,29 +129,22 @@ class DEKM(DeepClusterer):
             if changed < self.tol or n_iter == self.max_iter:
                 break
             Y_target.copy_(move_to_centroids(H @ V.T, U @ V.T, labels, self._columns(e, random_state)))
-            losses = [step(index) for index in islice(stream, n_batches)]  # line 7
-            loss, n_init = float(torch.stack(losses).mean()), self.n_init_update
-        if not changed < self.tol and self.max_iter > 0:
-            warnings.warn(
-                f"{changed:.2%} of the labels still changed at max_iter={self.max_iter}, more than "
-                f"tol={self.tol:.2%}. Increase max_iter, or tol if the data have no clearer clusters.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+            loss = train(step, islice(stream, n_batches))  # line 7
+            n_init = self._n_init_update(partition.n_iter)
+        self._warn_unless_converged(changed, self.tol, self.max_iter)
         return self._finish(H, partition, n_iter)
 
     def _n_batches(self, samples: Float[Tensor, "n ..."]) -> int:
-        if self.space not in ("Y", "H"):
-            raise InputError(f"space={self.space!r} should be 'Y' or 'H'.")
-        if self.dims not in ("last", "random", "all"):
-            raise InputError(f"dims={self.dims!r} should be 'last', 'random' or 'all'.")
+        check_choice("space", self.space, ("Y", "H"))
+        check_choice("dims", self.dims, ("last", "random", "all"))
         if self.n_batches == "auto":
             return STEPS_CONV if samples.ndim == 4 else STEPS_DENSE
         if self.n_batches == "pass":
             return steps_per_epoch(len(samples), self.batch_size)
-        if isinstance(self.n_batches, int | np.integer) and self.n_batches >= 1:
-            return int(self.n_batches)
-        raise InputError(f"n_batches={self.n_batches!r} should be an integer >= 1, 'auto' or 'pass'.")
+        return int(self.n_batches)
+
+    def _n_init_update(self, n_iter: int) -> int:
+        return max(1, 2 * n_iter) if self.n_init_update == "2n_iter" else int(self.n_init_update)
 
     def _columns(self, e: int, random_state: np.random.RandomState) -> list[int]:
         """The coordinates that move; a random one is drawn once per iteration."""
