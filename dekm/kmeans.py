@@ -1,13 +1,11 @@
 """K-means, Equation (2), on the device where the data live."""
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
 from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 from torch import Tensor
 
@@ -37,8 +35,7 @@ def kmeans(
 ) -> Partition:
     """Best of `n_init` runs of Lloyd's algorithm, each from a k-means++ start.
 
-    On the CPU these are scikit-learn's; on a GPU the runs advance side by side. The labels are those of
-    `nearest_center`.
+    On the CPU these are scikit-learn's; on a GPU the runs advance side by side.
 
     Parameters
     ----------
@@ -67,12 +64,13 @@ def kmeans(
     start = {"n_init": n_init} if init is None else {"n_init": 1, "init": init.numpy()}
     estimator = KMeans(n_clusters, max_iter=MAX_ITER, tol=TOL, random_state=random_state, **start)
     # Sums over more than two threads depend on which thread ends first; over two they do not.
-    threads = threadpool_limits(limits=min(2, torch.get_num_threads()), user_api="openmp")
-    with threads, warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # of empty clusters: the methods warn themselves
+    with threadpool_limits(limits=min(2, torch.get_num_threads()), user_api="openmp"):
         estimator.fit(X.numpy())
-    return partition_by(X, torch.from_numpy(estimator.cluster_centers_))._replace(
-        n_iter=int(estimator.n_iter_)
+    return Partition(
+        torch.from_numpy(estimator.labels_.astype(np.int64)),
+        torch.from_numpy(estimator.cluster_centers_),
+        float(estimator.inertia_),
+        int(estimator.n_iter_),
     )
 
 

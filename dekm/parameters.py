@@ -21,8 +21,8 @@ SMALLEST_INTEGER = {
     "embedding_dim": 1,
     "n_epochs": 0,
 }
-POSITIVE = ("lr", "alpha")
-NOT_NEGATIVE = ("tol", "gamma", "lam")
+POSITIVE = ("alpha",)
+NOT_NEGATIVE = ("lr", "tol", "gamma", "lam")
 
 
 def check_parameters(estimator: BaseEstimator, words: Mapping[str, Collection[str]] | None = None) -> None:
@@ -56,7 +56,8 @@ def check_integer(name: str, value: Any, *, minimum: int, words: Collection[str]
 def check_choice(name: str, value: Any, choices: Collection[Any]) -> None:
     """Check a parameter that has a few values."""
     if not any(type(value) is type(choice) and value == choice for choice in choices):
-        raise InputError(f"{name}={value!r} should be one of {', '.join(map(repr, choices))}.")
+        *others, last = map(repr, choices)
+        raise InputError(f"{name}={value!r} should be {', '.join(others)} or {last}.")
 
 
 def is_number(value: Any) -> bool:

@@ -41,9 +41,17 @@ def check_samples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Float[Ten
         array = array[..., np.newaxis]
     if reset:
         estimator.sample_shape_ = array.shape[1:]
+        estimator.n_features_in_ = array.shape[1]
     elif array.shape[1:] != estimator.sample_shape_:
-        raise InputError(
-            f"X has samples of shape {array.shape[1:]}, but {type(estimator).__name__} was fitted on "
-            f"samples of shape {estimator.sample_shape_}."
+        name = type(estimator).__name__
+        message = (
+            f"X has samples of shape {array.shape[1:]}, but {name} was fitted on samples of shape "
+            f"{estimator.sample_shape_}."
         )
+        if array.ndim == 2:  # in scikit-learn's words too, which its own checks look for
+            expected = estimator.n_features_in_
+            message += (
+                f" X has {array.shape[1]} features, but {name} is expecting {expected} features as input."
+            )
+        raise InputError(message)
     return torch.from_numpy(np.require(array, requirements=["C", "W"]))

@@ -91,7 +91,11 @@ class PCAKMeans(KMeans):
     def _learn_embedding(self, samples: Float[Tensor, "n ..."]) -> None:
         if not (is_number(self.variance) and 0 < self.variance < 1):
             raise InputError(f"variance={self.variance!r} should be a number between 0 and 1.")
+        if len(samples) < 2:
+            raise InputError(f"n_samples={len(samples)} should be >= 2: one sample has no components.")
         self.pca_ = PCA(self.variance, svd_solver="covariance_eigh").fit(samples.flatten(1).cpu().numpy())
+        # In the order in which a file holds them: the order decides the last bits of a product.
+        self.pca_.components_ = np.ascontiguousarray(self.pca_.components_)
 
     def _embed(self, samples: Float[Tensor, "n ..."]) -> Float[Tensor, "n e"]:
         components = self.pca_.transform(samples.flatten(1).cpu().numpy())

@@ -8,9 +8,11 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import torch
 from jaxtyping import Float
+from sklearn.frozen import FrozenEstimator
 from torch import Tensor, nn
 
 from dekm.autoencoders import Autoencoder
+from dekm.errors import InputError
 from dekm.kmeans import center_distances, kmeans, partition_by
 from dekm.methods.base import DeepClusterer, Iteration, OnIteration, share_changed
 from dekm.parameters import check_choice
@@ -116,6 +118,8 @@ class DKM(DeepClusterer):
         """Cluster `X`; `y` is ignored."""
         random_state, generator = self._start()
         check_choice("annealed", self.annealed, (True, False))
+        if self.annealed and isinstance(self.autoencoder, FrozenEstimator):
+            raise InputError("autoencoder is fitted; with annealed=True it should be unfitted, or None.")
         alphas = self._alphas()
         samples = self._load(X, reset=True)
         network = self._pretrained(samples, random_state, n_epochs=0 if self.annealed else None)

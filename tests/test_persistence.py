@@ -1,0 +1,99 @@
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from dekm import DEC, DKM, Autoencoder
+from dekm.errors import InputError
+from dekm.methods import METHODS
+
+every_method = pytest.mark.parametrize("name", METHODS)
+
+READ_BACK = """
+import sys
+import numpy as np
+from dekm.methods import METHODS
+
+folder = sys.argv[1]
+X = np.load(f"{folder}/X.npy")
+for name, row in METHODS.items():
+    np.save(f"{folder}/{name}.npy", row.load().load(f"{folder}/{name}.safetensors", device="cpu").predict(X))
+"""
+
+
+@every_method
+@pytest.mark.parametrize("kind", ["blobs", "images"])
+def test_what_was_learned_comes_back(name, kind, make_method, request, tmp_path):
+    X, _ = request.getfixturevalue(kind)
+    saved = make_method(name).fit(X)
+    saved.save(tmp_path / "a.safetensors")
+    loaded = type(saved).load(tmp_path / "a.safetensors", device="cpu")
+    np.testing.assert_array_equal(loaded.predict(X), saved.labels_)
+    np.testing.assert_array_equal(loaded.transform(X), saved.transform(X))
+    for attribute in ("labels_", "cluster_centers_", "embedding_", "inertia_", "n_iter_", "sample_shape_"):
+        np.testing.assert_array_equal(getattr(loaded, attribute), getattr(saved, attribute))
+    np.testing.assert_equal(loaded.history_, saved.history_)
+    given = saved.get_params(deep=False) | {"autoencoder": None}
+    assert loaded.get_params(deep=False) | {"autoencoder": None} == given
+
+
+def test_a_new_process_reads_every_method_back_to_identical_predictions(make_method, blobs, tmp_path):
+    np.save(tmp_path / "X.npy", blobs.X)
+    expected = {}
+    for name in METHODS:
+        estimator = make_method(name).fit(blobs.X)
+        estimator.save(tmp_path / f"{name}.safetensors")
+        expected[name] = estimator.predict(blobs.X)
+    subprocess.run([sys.executable, "-c", READ_BACK, str(tmp_path)], check=True)
+    for name, labels in expected.items():
+        np.testing.assert_array_equal(np.load(tmp_path / f"{name}.npy"), labels)
+
+
+@every_method
+def test_a_loaded_estimator_can_be_saved_and_fitted_again(name, make_method, blobs, tmp_path):
+    saved = make_method(name).fit(blobs.X)
+    saved.save(tmp_path / "a.safetensors")
+    loaded = type(saved).load(tmp_path / "a.safetensors", device="cpu")
+    loaded.save(tmp_path / "b.safetensors")
+    assert (tmp_path / "b.safetensors").stat().st_size > 0
+    assert loaded.fit(blobs.X).labels_.shape == (300,)
+
+
+def test_a_loaded_deep_method_starts_again_from_the_same_weights(make_method, blobs, tmp_path):
+    saved = make_method("dec").fit(blobs.X)
+    saved.save(tmp_path / "a.safetensors")
+    loaded = DEC.load(tmp_path / "a.safetensors", device="cpu").set_params(max_iter=0).fit(blobs.X)
+    np.testing.assert_array_equal(loaded.transform(blobs.X), saved.autoencoder_.transform(blobs.X))
+
+
+def test_names_of_columns_come_back(make_method, blobs, tmp_path):
+    X = pd.DataFrame(blobs.X, columns=[f"c{i}" for i in range(10)])
+    saved = make_method("dec").fit(X)
+    saved.save(tmp_path / "a.safetensors")
+    loaded = DEC.load(tmp_path / "a.safetensors", device="cpu")
+    np.testing.assert_array_equal(loaded.predict(X), saved.labels_)
+    with pytest.raises(ValueError, match="feature names"):
+        loaded.predict(X.rename(columns={"c0": "other"}))
+
+
+def test_before_a_fit_there_is_nothing_to_save(make_method, tmp_path):
+    with pytest.raises(NotFittedError):
+        make_method("dec").save(tmp_path / "a.safetensors")
+
+
+def test_a_file_of_another_class_is_named(make_method, blobs, tmp_path):
+    path = tmp_path / "a.safetensors"
+    make_method("dec").fit(blobs.X).save(path)
+    for other in (DKM, Autoencoder):
+        with pytest.raises(InputError, match=rf"should hold a dekm\.{other.__name__}; it holds dekm\.DEC\."):
+            other.load(path)
+
+
+def test_a_file_that_is_none_of_ours_is_named(tmp_path):
+    path = tmp_path / "a.safetensors"
+    path.write_text("nothing of the kind")
+    with pytest.raises(InputError, match=r"a\.safetensors is no safetensors file"):
+        DEC.load(path)
