@@ -5,6 +5,7 @@ import torch
 from dekm.autoencoders import ConvAutoencoder, MLPAutoencoder, released_initialize, xavier_initialize
 from dekm.errors import InputError
 from dekm.layerwise import denoising_step, pretrain_layers
+from dekm.training import squared_error
 
 
 def dense(widths=(6, 5), seed=0):
@@ -29,12 +30,12 @@ def test_layers_pretrained_one_by_one_reconstruct_better_than_random_ones(blobs)
     X = torch.from_numpy(blobs.X)
     module = MLPAutoencoder((10,), 3, (32, 16))
     xavier_initialize(module, torch.Generator().manual_seed(0))
-    before = float(((module(X) - X) ** 2).sum(1).mean())
+    before = squared_error(module(X), X).item()
     generator = torch.Generator().manual_seed(1)
     pretrain_layers(
         module.encoder, module.decoder, X, n_epochs=20, batch_size=64, lr=1e-2, generator=generator
     )
-    assert float(((module(X) - X) ** 2).sum(1).mean()) < 0.7 * before
+    assert squared_error(module(X), X).item() < 0.7 * before
 
 
 def test_dropout_hides_a_fifth_of_the_inputs_and_keeps_their_mean():
