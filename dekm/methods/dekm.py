@@ -125,7 +125,7 @@ class DEKM(DeepClusterer):
             labels, U, inertia, _ = partition
             if self.space == "Y":
                 V.copy_(sorted_eigenvectors(within_class_scatter(H, labels, U)))  # lines 5 and 6
-            self._report(Iteration(n_iter, H, labels, U, inertia, changed, loss, V))
+            self._report(Iteration(n_iter, H, labels, U, inertia, changed, loss, V.clone()))
             if changed < self.tol or n_iter == self.max_iter:
                 break
             Y_target.copy_(move_to_centroids(H @ V.T, U @ V.T, labels, self._columns(e, random_state)))
