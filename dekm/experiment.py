@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 
 FORMAT = 1  # of the run folders: raise it when what they hold changes
 VECTOR_EMBEDDING_DIM = 10
-GIVEN = {"architecture", "autoencoder", "device", "n_clusters", "on_iteration", "random_state"}
+GIVEN = {"architecture", "autoencoder", "device", "n_clusters", "on_iteration", "progress", "random_state"}
 
 Settings = Mapping[str, Any]
 

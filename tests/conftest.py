@@ -84,6 +84,8 @@ def make_method(tiny: Callable[..., Any]) -> Callable[..., Any]:
             "n_init": 2,
             "n_init_update": 2,
             "max_iter": 2,
+            "update_interval": 2,
+            "epochs_per_iter": 1,
             "tol": 2.0,
             "device": "cpu",
             "random_state": 0,

@@ -14,7 +14,7 @@ CONFIG = Path(__file__).parent.parent / "config"
 SCHEMA_FILE = CONFIG / "config.schema.yaml"
 SCHEMA = yaml.safe_load(SCHEMA_FILE.read_text())
 MINIMAL = {"name": "x", "seeds": [0], "datasets": {"digits": {}}, "methods": {"k_means": {}}}
-NOT_IN_CONFIG = {"n_clusters", "autoencoder", "device", "random_state", "on_iteration"}
+NOT_IN_CONFIG = {"n_clusters", "autoencoder", "device", "random_state", "on_iteration", "progress"}
 
 
 def resolve(schema: dict) -> dict:
@@ -42,7 +42,12 @@ def test_the_schema_names_every_parameter_of_a_method(method: str) -> None:
 
 
 def test_the_schema_names_every_setting_of_the_pretraining() -> None:
-    settings = set(inspect.signature(Autoencoder).parameters) - {"architecture", "device", "random_state"}
+    settings = set(inspect.signature(Autoencoder).parameters) - {
+        "architecture",
+        "device",
+        "random_state",
+        "progress",
+    }
     assert set(resolve(SCHEMA["properties"]["pretraining"])["properties"]) == settings
 
 

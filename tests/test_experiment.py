@@ -15,6 +15,11 @@ SETTINGS = {
     "k_means": {"n_init": 2},
     "pca_k_means": {"n_init": 2},
     "ae_k_means": {"n_init": 2},
+    "dec": {"n_init": 2, "max_iter": 2, "tol": 2.0, "update_interval": 2},
+    "dcec": {"n_init": 2, "max_iter": 2, "tol": 2.0, "update_interval": 2},
+    "idec": {"n_init": 2, "max_iter": 2, "tol": 2.0, "update_interval": 2},
+    "dcn": {"n_init": 2, "max_iter": 1, "epochs_per_iter": 1},
+    "dkm": {"n_init": 2, "max_iter": 1, "epochs_per_iter": 1},
     "dekm": {"n_init": 2, "n_init_update": 2, "max_iter": 2, "tol": 2.0, "n_batches": 3},
     "dekm_f": {"n_init": 2, "n_init_update": 2, "max_iter": 2, "tol": 2.0},
 }
@@ -27,10 +32,10 @@ def results(tmp_path):
     return tmp_path
 
 
-def pretrain(results, seeds=(0,), **options):
+def pretrain(results, seeds=(0,), architecture="conv", **options):
     settings = PRETRAINING | options.pop("settings", {})
-    pretrain_cell(results, "digits", "conv", list(seeds), settings, device="cpu", **options)
-    return results / "pretrained/digits/conv"
+    pretrain_cell(results, "digits", architecture, list(seeds), settings, device="cpu", **options)
+    return results / "pretrained/digits" / architecture
 
 
 def cluster(results, method, seeds=(0,), **options):
@@ -79,6 +84,7 @@ def test_pretraining_writes_weights_losses_and_facts(results):
 
 def test_a_cell_of_every_method_writes_scores_labels_and_history(results):
     pretrain(results)
+    pretrain(results, architecture="mlp")
     for method in METHODS:
         cell = cluster(results, method)
         assert names(cell) == ["seed0", "summary.json"]
@@ -183,6 +189,7 @@ def test_permuted_true_labels_leave_labels_and_embedding_identical(results):
         if permuted:
             relabel(results, np.random.default_rng(0).permutation(y))
         pretrain(results)
+        pretrain(results, architecture="mlp")
         for method in METHODS:
             folder = cluster(results, method) / "seed0"
             learned[method, permuted] = np.load(folder / "labels.npy"), np.load(folder / "embedding.npy")
