@@ -1,11 +1,7 @@
-"""The encoder f and decoder g of the paper (Section IV-C), and their pretraining by Equation (1).
+"""Pretraining by Equation (1), and the autoencoder as a scikit-learn transformer."""
 
-Samples keep the shape of Table II: images are (h, w, c), vectors are (d,).
-"""
-
-import math
 from collections.abc import Sequence
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
@@ -21,123 +17,10 @@ from tqdm import trange
 from dekm import persistence
 from dekm.errors import InputError
 from dekm.layerwise import pretrain_layers
+from dekm.networks import INITIALIZE, KERNELS, ConvAutoencoder, MLPAutoencoder, Network
 from dekm.parameters import check_choice, check_integer, check_parameters
 from dekm.samples import check_samples
 from dekm.training import Step, batches, encode, resolve_device, squared_error, steps_per_epoch, train
-
-KERNELS = (5, 5, 3)
-STRIDE = 2
-
-
-class ChannelsFirst(nn.Module):
-    """(b, h, w, c) to (b, c, h, w): a view, which PyTorch calls the channels-last memory format."""
-
-    def forward(self, x: Float[Tensor, "b h w c"]) -> Float[Tensor, "b c h w"]:
-        """The same values, seen channel by channel."""
-        return x.permute(0, 3, 1, 2)
-
-
-class ChannelsLast(nn.Module):
-    """(b, c, h, w) to (b, h, w, c)."""
-
-    def forward(self, x: Float[Tensor, "b c h w"]) -> Float[Tensor, "b h w c"]:
-        """The same values, seen pixel by pixel."""
-        return x.permute(0, 2, 3, 1)
-
-
-def convolution_sides(side: int) -> tuple[list[int], list[int]]:
-    """Sides before and after each convolution, and the padding of each.
-
-    The third convolution is unpadded where `side` is not a multiple of 8: 28, 14, 7, 3.
-    """
-    sides, paddings = [side], []
-    for layer, kernel in enumerate(KERNELS):
-        unpadded = layer == 2 and side % 8 and sides[-1] >= kernel
-        paddings.append(0 if unpadded else kernel // 2)
-        sides.append((sides[-1] + 2 * paddings[-1] - kernel) // STRIDE + 1)
-    return sides, paddings
-
-
-class ConvAutoencoder(nn.Module):
-    """Three strided convolutions and a dense embedding, and their mirror: for images (h, w, c).
-
-    Output padding restores the sides, so ``decoder(encoder(x))`` has the shape of ``x`` for any h and w.
-    """
-
-    def __init__(self, shape: Sequence[int], embedding_dim: int, channels: Sequence[int]) -> None:
-        super().__init__()
-        height, width, depth = shape
-        (rows, row_padding), (columns, column_padding) = convolution_sides(height), convolution_sides(width)
-        depths = [depth, *channels]
-        code = (depths[-1], rows[-1], columns[-1])
-        encoder: list[nn.Module] = [ChannelsFirst()]
-        decoder: list[nn.Module] = [ChannelsLast()]
-        for i, kernel in enumerate(KERNELS):
-            padding = (row_padding[i], column_padding[i])
-            output_padding = (
-                rows[i] - ((rows[i + 1] - 1) * STRIDE - 2 * row_padding[i] + kernel),
-                columns[i] - ((columns[i + 1] - 1) * STRIDE - 2 * column_padding[i] + kernel),
-            )
-            encoder += [nn.Conv2d(depths[i], depths[i + 1], kernel, STRIDE, padding), nn.ReLU()]
-            mirrored = nn.ConvTranspose2d(depths[i + 1], depths[i], kernel, STRIDE, padding, output_padding)
-            decoder = [nn.ReLU(), mirrored, *decoder]
-        n_code = math.prod(code)
-        self.encoder = nn.Sequential(*encoder, nn.Flatten(), nn.Linear(n_code, embedding_dim))
-        self.decoder = nn.Sequential(nn.Linear(embedding_dim, n_code), nn.Unflatten(1, code), *decoder)
-
-    def forward(self, x: Float[Tensor, "b h w c"]) -> Float[Tensor, "b h w c"]:
-        """The reconstruction g(f(x))."""
-        return self.decoder(self.encoder(x))
-
-
-class MLPAutoencoder(nn.Module):
-    """Fully connected d-500-500-2000-e and its mirror, for samples of any shape with d values."""
-
-    def __init__(self, shape: Sequence[int], embedding_dim: int, hidden: Sequence[int]) -> None:
-        super().__init__()
-        widths = [math.prod(shape), *hidden, embedding_dim]
-        self.encoder = nn.Sequential(nn.Flatten(), *dense_layers(widths))
-        self.decoder = nn.Sequential(*dense_layers(widths[::-1]), nn.Unflatten(1, tuple(shape)))
-
-    def forward(self, x: Float[Tensor, "b ..."]) -> Float[Tensor, "b ..."]:
-        """The reconstruction g(f(x))."""
-        return self.decoder(self.encoder(x))
-
-
-Network = ConvAutoencoder | MLPAutoencoder
-
-
-def dense_layers(widths: Sequence[int]) -> list[nn.Module]:
-    """Linear layers with ReLU between them; the last is linear."""
-    layers: list[nn.Module] = []
-    for n_in, n_out in pairwise(widths):
-        layers += [nn.Linear(n_in, n_out), nn.ReLU()]
-    return layers[:-1]
-
-
-def xavier_initialize(module: nn.Module, generator: torch.Generator) -> None:
-    """Xavier uniform weights and zero biases, in place."""
-    for parameter in module.parameters():
-        if parameter.ndim > 1:
-            nn.init.xavier_uniform_(parameter, generator=generator)
-        else:
-            nn.init.zeros_(parameter)
-
-
-def released_initialize(network: Network, generator: torch.Generator) -> None:
-    """The authors' released initialization, in place: uniform weights in [-0.05, 0.05] and zero biases.
-
-    Those of the convolutional network are its three encoder convolutions (its other layers are Xavier's),
-    those of the fully connected one all its layers.
-    """
-    xavier_initialize(network, generator)
-    uniform = network if isinstance(network, MLPAutoencoder) else network.encoder
-    for layer in uniform.modules():
-        if isinstance(layer, nn.Conv2d) or (isinstance(layer, nn.Linear) and uniform is network):
-            nn.init.uniform_(layer.weight, -0.05, 0.05, generator=generator)
-
-
-INITIALIZE = {"xavier": xavier_initialize, "released": released_initialize}
 
 
 def pretrain(

@@ -83,9 +83,7 @@ def partition_by(X: Float[Tensor, "n e"], U: Float[Tensor, "k e"]) -> Partition:
 
 def nearest_center(X: Float[Tensor, "n e"], U: Float[Tensor, "k e"]) -> Int[Tensor, " n"]:
     """Index of the nearest center of every point."""
-    shift = U.mean(0)  # far from the origin the distances would lose their digits
-    blocks = distance_blocks(X - shift, (U - shift)[None])
-    return torch.cat([distances[0].argmin(-1) for _, distances in blocks])
+    return torch.cat([distances[0].argmin(-1) for _, distances in distance_blocks(X, U[None])])
 
 
 def center_distances(H: Float[Tensor, "b e"], U: Float[Tensor, "k e"]) -> Float[Tensor, "b k"]:

@@ -62,4 +62,5 @@ def denoising_step(
         kept = torch.rand(x.shape, generator=generator, device=x.device) >= dropout
         return squared_error(decode_layer(encode_layer(x * kept / (1 - dropout))), x)
 
-    return Step(loss, chain(encode_layer.parameters(), decode_layer.parameters()), lr=lr)
+    parameters = chain(encode_layer.parameters(), decode_layer.parameters())
+    return Step(loss, parameters, lr=lr, generator=generator)

@@ -25,15 +25,12 @@ def best_of_restarts(
     generator: torch.Generator,
 ) -> tuple[Int[Tensor, " n"], Float[Tensor, "k e"], float, int]:
     """Labels, centers, inertia and number of iterations of the best of `n_init` runs."""
-    shift = X.mean(0)  # far from the origin the distances would lose their digits
-    X = X - shift
     group = max(1, ELEMENTS // len(X))
     runs = []
     for start in range(0, n_init, group):
         n_runs = min(group, n_init - start)
         runs.append(lloyd(X, plus_plus(X, n_clusters, n_runs, generator), max_iter=max_iter, tol=tol))
-    labels, U, inertia, n_iter = min(runs, key=lambda run: run[2])
-    return labels, U + shift, inertia, n_iter
+    return min(runs, key=lambda run: run[2])
 
 
 def plus_plus(
@@ -86,8 +83,8 @@ def updated_centers(X: Float[Tensor, "n e"], U: Float[Tensor, "r k e"]) -> Float
     far_points = torch.zeros(U.shape, device=X.device, dtype=X.dtype)
     for block, distances in distance_blocks(X, U):
         nearest, labels = distances.min(-1)
-        members = one_hot(labels, U.shape[1]).to(X.dtype)
-        sums += (members.transpose(1, 2) @ block).double()
+        members = one_hot(labels, U.shape[1]).double()
+        sums += members.transpose(1, 2) @ block.double()
         counts += members.sum(1, dtype=torch.float64)
         farthest, far_points = merge_farthest(farthest, far_points, nearest, block)
     empty = counts == 0
@@ -111,9 +108,14 @@ def merge_farthest(
 
 
 def squared_distances(X: Float[Tensor, "n e"], U: Float[Tensor, "*r k e"]) -> Float[Tensor, "*r n k"]:
-    """Squared Euclidean distances of every point to every center."""
+    """Squared Euclidean distances of every point to every center; the products are in float64.
+
+    So they keep their digits far from the origin, and where float32 products would be TF32.
+    """
+    X, U = X.double(), U.double()
     products = X @ U.transpose(-1, -2)
-    return ((X**2).sum(-1, keepdim=True) + (U**2).sum(-1).unsqueeze(-2) - 2 * products).clamp_(min=0)
+    squares = (X**2).sum(-1, keepdim=True) + (U**2).sum(-1).unsqueeze(-2)
+    return (squares - 2 * products).clamp_(min=0).float()
 
 
 def distances_to(X: Float[Tensor, "n e"], points: Float[Tensor, "r e"]) -> Float[Tensor, "r n"]:

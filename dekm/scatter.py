@@ -14,8 +14,8 @@ def within_class_scatter(
 
     Its trace is the K-means loss :math:`L_2` of Equation (2); a sum over the samples, not a mean.
     """
-    D = H - U[labels]
-    return D.T @ D
+    D = (H - U[labels]).double()
+    return (D.T @ D).to(H.dtype)
 
 
 def sorted_eigenvectors(S_w: Float[Tensor, "e e"]) -> Float[Tensor, "e e"]:

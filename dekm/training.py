@@ -1,5 +1,9 @@
 """The one training step that every deep method uses, the batches it is given, and the embedding pass."""
 
+import contextlib
+import math
+import os
+import threading
 from collections.abc import Callable, Iterable, Iterator
 
 import torch
@@ -8,7 +12,12 @@ from torch import Tensor, nn
 
 from dekm.errors import InputError
 
+# Read when CUDA starts: cuBLAS repeats bit by bit only with a workspace of fixed size.
+os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+
 EMBEDDING_BATCH = 2048
+WARM_UP = 3
+CAPTURING = threading.Lock()
 
 Loss = Callable[[Int[Tensor, " b"]], Float[Tensor, ""]]
 
@@ -37,27 +46,91 @@ def resolve_device(device: str) -> torch.device:
 class Step:
     """One Adam step on a loss of a batch of sample indices.
 
+    On a GPU the first calls run one by one; then the whole step, from the gathering of the batch to Adam, is
+    captured as one CUDA graph, which further calls replay. The results are the same.
+
     Parameters
     ----------
     loss : maps an int64 tensor of b indices to a scalar; the tensors that it reads keep their place in
         memory from step to step (new targets are copied into the old ones)
     parameters : what the step changes
     lr : learning rate of Adam (betas 0.9 and 0.999, Section IV-C of the paper)
+    generator : the one that the loss draws from on the device of the parameters, if it draws
     """
 
-    def __init__(self, loss: Loss, parameters: Iterable[nn.Parameter], *, lr: float) -> None:
+    def __init__(
+        self,
+        loss: Loss,
+        parameters: Iterable[nn.Parameter],
+        *,
+        lr: float,
+        generator: torch.Generator | None = None,
+    ) -> None:
         self.loss = loss
         self.parameters = list(parameters)
         self.lr = lr
-        self.optimizer = torch.optim.Adam(self.parameters, lr=lr, betas=(0.9, 0.999), fused=True)
+        self.generator = generator
+        on_gpu = self.parameters[0].is_cuda
+        self.optimizer = torch.optim.Adam(
+            self.parameters, lr=lr, betas=(0.9, 0.999), fused=True, capturable=on_gpu
+        )
+        self._calls_before_capture: float = WARM_UP if on_gpu else math.inf
+        self._replay: Callable[[Tensor], Tensor] | None = None
 
     def __call__(self, index: Int[Tensor, " b"]) -> Float[Tensor, ""]:
         """Take the step; returns the loss before it, on the device, so that nothing waits for it."""
+        if self._calls_before_capture > 0:
+            self._calls_before_capture -= 1
+            return self._step(index) if not index.is_cuda else self._step_on_side_stream(index)
+        if self._replay is None:
+            self._replay = self._capture(index)
+        return self._replay(index)
+
+    def _step(self, index: Int[Tensor, " b"]) -> Float[Tensor, ""]:
         self.optimizer.zero_grad(set_to_none=True)
         loss = self.loss(index)
         loss.backward()
         self.optimizer.step()
         return loss.detach()
+
+    def _step_on_side_stream(self, index: Int[Tensor, " b"]) -> Float[Tensor, ""]:
+        """A step as a capture will see it: the gradients' buffers belong to another than the main stream."""
+        current, side = torch.cuda.current_stream(), torch.cuda.Stream()
+        side.wait_stream(current)
+        with torch.cuda.stream(side), tensor_cores():
+            loss = self._step(index)
+        current.wait_stream(side)
+        return loss
+
+    def _capture(self, index: Int[Tensor, " b"]) -> Callable[[Tensor], Tensor]:
+        graph, static_index = torch.cuda.CUDAGraph(), index.clone()
+        if self.generator is not None:
+            graph.register_generator_state(self.generator)
+        # A stream of its own: graphs captured on one stream share cuBLAS's workspace, also when replayed
+        # side by side.
+        capture = torch.cuda.graph(graph, stream=torch.cuda.Stream(), capture_error_mode="thread_local")
+        torch.cuda.current_stream().synchronize()
+        with CAPTURING, capture, tensor_cores():
+            loss = self._step(static_index)
+
+        def replay(index: Tensor) -> Tensor:
+            static_index.copy_(index)
+            graph.replay()
+            return loss.clone()
+
+        return replay
+
+
+@contextlib.contextmanager
+def tensor_cores() -> Iterator[None]:
+    """TF32 matrix products, and convolutions that repeat bit by bit, for the kernels chosen in the block."""
+    precision = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("high")
+    try:
+        with torch.backends.cudnn.flags(enabled=True, benchmark=False, deterministic=True, allow_tf32=True):
+            yield
+    finally:
+        torch.set_float32_matmul_precision(precision)
 
 
 def train(

@@ -12,15 +12,17 @@ from safetensors.torch import save_file
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from dekm.autoencoders import (
-    Autoencoder,
+from dekm.autoencoders import Autoencoder
+from dekm.errors import InputError
+from dekm.networks import (
     ConvAutoencoder,
+    GreyConv2d,
+    GreyConvTranspose2d,
     MLPAutoencoder,
     convolution_sides,
-    squared_error,
     xavier_initialize,
 )
-from dekm.errors import InputError
+from dekm.training import squared_error
 
 ROOT = Path(__file__).parents[1]
 
@@ -240,3 +242,36 @@ def test_columns_and_rows_of_zeros_give_no_nan(blobs, tiny):
 def test_clone_is_unfitted_and_equal(tiny):
     autoencoder = tiny(embedding_dim=4)
     assert clone(autoencoder).get_params() == autoencoder.get_params()
+
+
+@pytest.mark.parametrize(("height", "width"), [(28, 28), (8, 8), (17, 23), (5, 6)])
+def test_convolutions_of_grey_images_equal_those_of_torch(height, width):
+    generator = torch.Generator().manual_seed(0)
+    x = torch.rand(3, 1, height, width, dtype=torch.float64, generator=generator)
+    ours = GreyConv2d(1, 4, 5, 2, (2, 1)).double()
+    theirs = torch.nn.Conv2d(1, 4, 5, 2, (2, 1)).double()
+    assert_same_layer(ours, theirs, x)
+
+
+@pytest.mark.parametrize("output_padding", [(0, 1), (1, 0)])
+def test_mirrored_convolutions_to_grey_images_equal_those_of_torch(output_padding):
+    generator = torch.Generator().manual_seed(0)
+    h = torch.rand(3, 4, 7, 9, dtype=torch.float64, generator=generator)
+    arguments = (4, 1, 5, 2, (2, 1), output_padding)
+    sides = (13 + output_padding[0], 19 + output_padding[1])
+    ours = GreyConvTranspose2d(sides, *arguments).double()
+    theirs = torch.nn.ConvTranspose2d(*arguments).double()
+    assert_same_layer(ours, theirs, h)
+
+
+def assert_same_layer(ours, theirs, x):
+    """Same output, and same gradients of the weights, the bias and the input."""
+    ours.load_state_dict(theirs.state_dict())
+    results = []
+    for layer in (ours, theirs):
+        given = x.clone().requires_grad_()
+        out = layer(given)
+        (out * torch.arange(out.numel(), dtype=out.dtype).reshape(out.shape).cos()).sum().backward()
+        results.append((out, given.grad, layer.weight.grad, layer.bias.grad))
+    for mine, expected in zip(*results, strict=True):
+        torch.testing.assert_close(mine, expected)

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 import torch
 
-from dekm.autoencoders import ConvAutoencoder, MLPAutoencoder, released_initialize, xavier_initialize
 from dekm.errors import InputError
 from dekm.layerwise import denoising_step, pretrain_layers
+from dekm.networks import ConvAutoencoder, MLPAutoencoder, released_initialize, xavier_initialize
 from dekm.training import squared_error
 
 

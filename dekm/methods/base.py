@@ -26,9 +26,10 @@ from torch import Tensor
 from tqdm import tqdm
 
 from dekm import persistence
-from dekm.autoencoders import Autoencoder, Network
+from dekm.autoencoders import Autoencoder
 from dekm.errors import InputError
 from dekm.kmeans import Partition, nearest_center
+from dekm.networks import Network
 from dekm.parameters import check_parameters
 from dekm.samples import check_samples
 from dekm.training import encode, resolve_device
