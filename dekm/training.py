@@ -197,4 +197,5 @@ def steps_per_epoch(n_samples: int, batch_size: int) -> int:
 @torch.no_grad()
 def encode(encoder: nn.Module, X: Float[Tensor, "n ..."]) -> Float[Tensor, "n e"]:
     """Embedding H = f(X): line 3 of Algorithm 1."""
-    return torch.cat([encoder(batch) for batch in X.split(EMBEDDING_BATCH)])
+    with tensor_cores() if X.is_cuda else contextlib.nullcontext():
+        return torch.cat([encoder(batch) for batch in X.split(EMBEDDING_BATCH)])
