@@ -31,6 +31,8 @@ logger = logging.getLogger(__name__)
 
 FORMAT = 1  # of the run folders: raise it when what they hold changes
 VECTOR_EMBEDDING_DIM = 10
+MAX_FRAMES = 60  # iterations that a run with a two-dimensional embedding keeps for Figure 1
+FIRST_FRAMES = 20  # of them the first, which the paper shows
 GIVEN = {"architecture", "autoencoder", "device", "n_clusters", "on_iteration", "random_state"}
 
 Settings = Mapping[str, Any]
@@ -124,6 +126,7 @@ def cluster_cell(
                 write_csv(temporary / "history.csv", history.rows(estimator.history_))
                 np.save(temporary / "labels.npy", estimator.labels_)
                 np.save(temporary / "embedding.npy", estimator.embedding_)
+                history.save_iterations(temporary / "iterations.npz")
                 write_json(temporary / "metrics.json", final_metrics(estimator, y))
                 write_json(temporary / "facts.json", {"key": key} | cell | decisive | facts(where(device)))
         else:
@@ -207,12 +210,46 @@ class History:
     def __init__(self, y: np.ndarray | None) -> None:
         self.y = y
         self.scores: list[dict[str, float]] = []
+        self.frames: list[dict[str, np.ndarray]] = []
+        self.stride = 1
 
     def __call__(self, iteration: Iteration) -> None:
         """Score the labels of one iteration."""
         self.scores.append(scores(self.y, iteration.labels.cpu().numpy()))
         shown = " ".join(f"{name}={value:.4f}" for name, value in self.scores[-1].items())
         logger.info("iteration %d: %s changed=%.4f", iteration.n_iter, shown, iteration.changed)
+        if iteration.H.shape[1] == 2:
+            self._keep(iteration)
+
+    def save_iterations(self, file: Path) -> None:
+        """Write what Figure 1 shows: the kept iterations stacked, if the embedding has two dimensions."""
+        if self.frames:
+            arrays: dict[str, Any] = {} if self.y is None else {"y": self.y}
+            arrays |= {name: np.stack([frame[name] for frame in self.frames]) for name in self.frames[0]}
+            np.savez_compressed(file, **arrays)
+
+    def _keep(self, iteration: Iteration) -> None:
+        """Keep the first iterations, the latest, and between them every so many that few are kept."""
+        V = torch.full((2, 2), torch.nan) if iteration.V is None else iteration.V
+        latest = {
+            "n_iter": np.array(iteration.n_iter),
+            "H": iteration.H.cpu().numpy().copy(),
+            "labels": iteration.labels.cpu().numpy().astype(np.int32),
+            "centers": iteration.centers.cpu().numpy().copy(),
+            "V": V.cpu().numpy().copy(),
+        }
+        self._thin()
+        while len(self.frames) >= MAX_FRAMES:
+            self.stride *= 2
+            self._thin()
+        self.frames.append(latest)
+
+    def _thin(self) -> None:
+        self.frames = [
+            frame
+            for frame in self.frames
+            if frame["n_iter"] <= FIRST_FRAMES or frame["n_iter"] % self.stride == 0
+        ]
 
     def rows(self, history: list[dict[str, float]]) -> list[dict[str, float]]:
         """The method's own history with the scores beside it."""
