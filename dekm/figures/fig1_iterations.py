@@ -169,7 +169,9 @@ def _limits(frames: Sequence[Frame]) -> np.ndarray:
     H = np.concatenate([frame.H for frame in frames])
     centers = np.concatenate([frame.centers for frame in frames])
     low, high = np.percentile(H, (0.2, 99.8), axis=0)
-    low, high = np.minimum(low, centers.min(0)), np.maximum(high, centers.max(0))
+    lines = [line_ends(frame) for frame in frames if np.isfinite(frame.V).all()]
+    corners = np.concatenate([low[None], high[None], centers, *lines])
+    low, high = corners.min(0), corners.max(0)
     half = 0.55 * (high - low).max() + 1e-6
     middle = (low + high) / 2
     return np.stack([middle - half, middle + half])

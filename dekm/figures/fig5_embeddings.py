@@ -1,6 +1,8 @@
 """Figure 5: t-SNE of the embeddings of several methods, the same points in each."""
 
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,13 +46,20 @@ def subset(n_samples: int, max_points: int = MAX_POINTS) -> np.ndarray:
     return np.sort(chosen)
 
 
-def project(H: np.ndarray, n_jobs: int = 2) -> np.ndarray:
+def project(H: np.ndarray) -> np.ndarray:
     """The t-SNE map (n, 2) of an embedding (n, e), started from its principal components.
 
-    The number of threads does not change the result.
+    On one thread, since the sums of several depend on their number; the Barnes-Hut approximation is the
+    faster one up to `MAX_POINTS`.
     """
     perplexity = min(PERPLEXITY, (len(H) - 1) / 3)
-    tsne = openTSNE.TSNE(perplexity=perplexity, initialization="pca", random_state=SEED, n_jobs=n_jobs)
+    tsne = openTSNE.TSNE(
+        perplexity=perplexity,
+        initialization="pca",
+        negative_gradient_method="bh",
+        random_state=SEED,
+        n_jobs=1,
+    )
     return np.asarray(tsne.fit(np.ascontiguousarray(H, float)))
 
 
@@ -89,7 +98,9 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
     embeddings = [run.array("embedding") for run in runs]
     chosen, y = subset(len(embeddings[0])), read_truth(runs[0].data)
     y = None if y is None else y[chosen]
-    panels = [Panel(_title(run), project(H[chosen])) for run, H in zip(runs, embeddings, strict=True)]
+    with ThreadPoolExecutor(min(len(embeddings), os.cpu_count() or 1)) as pool:
+        maps = list(pool.map(project, [H[chosen] for H in embeddings]))
+    panels = [Panel(_title(run), points) for run, points in zip(runs, maps, strict=True)]
     save(draw(panels, y), folder, "fig5")
     frames = [
         pd.DataFrame(panel.points, columns=["x", "y"]).assign(

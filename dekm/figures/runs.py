@@ -130,7 +130,9 @@ def draw_samples(images: np.ndarray, shown: pd.DataFrame, title: str) -> Figure:
                 for axes, sample in zip(row[offset:], samples, strict=False):
                     show_image(axes, images[sample])
         for column, text in ((0, "Nearest to the centroid"), (n_shown + 1, "Most ambiguous")):
-            heading = grid[0][column].set_title(text, loc="left")
+            heading = grid[0][column].annotate(
+                text, (0, 1), xycoords="axes fraction", xytext=(0, 4), textcoords="offset points"
+            )
             heading.set_in_layout(False)  # or its width would be that of the column
         figure.suptitle(f"{title}\n", size=8)
     return figure

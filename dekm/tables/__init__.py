@@ -1,6 +1,6 @@
 """The paper's tables from the results of the runs, beside the paper's numbers, and what they lack."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -37,6 +37,7 @@ def write_table3(
     folder: Path,
     *,
     strategies: Sequence[str] = (),
+    labels: Mapping[str, str] | None = None,
 ) -> None:
     """Write Table III and what follows from it.
 
@@ -48,8 +49,9 @@ def write_table3(
     ----------
     paper_file : the paper's numbers; ``claims.csv`` lies beside it
     strategies : methods that are no rows of Table III, but that claims are about
+    labels : names of datasets and methods, for those of which the results hold nothing
     """
-    found, paper = read_results(results, datasets, methods), pd.read_csv(paper_file)
+    found, paper = read_results(results, datasets, methods, labels), pd.read_csv(paper_file)
     cells, further = table3(found, paper), further_cells(found, results)
     ranks, judged = mean_ranks(cells), verdicts(cells, paper)
     everything = averages(read_results(results, datasets, [*methods, *strategies]), found.scores)

@@ -35,23 +35,33 @@ class Results:
     scores: Mapping[str, tuple[str, ...]]
 
 
-def read_results(results: Path, datasets: Sequence[str], methods: Sequence[str]) -> Results:
-    """Read the summaries of all cells; a cell without one has the reason why."""
+def read_results(
+    results: Path,
+    datasets: Sequence[str],
+    methods: Sequence[str],
+    labels: Mapping[str, str] | None = None,
+) -> Results:
+    """Read the summaries of all cells; a cell without one has the reason why.
+
+    The `labels` name datasets and methods of which the results hold nothing.
+    """
     facts = {dataset: _read(results / "data" / dataset / "facts.json") for dataset in datasets}
     summaries = {
         (dataset, method): _read(results / "runs" / dataset / method / "summary.json")
         for dataset in datasets
         for method in methods
     }
-    labels = {method: summary["label"] for (_, method), summary in summaries.items() if summary}
+    names = dict(labels or {})
+    names |= {method: summary["label"] for (_, method), summary in summaries.items() if summary}
+    names |= {dataset: found["label"] for dataset, found in facts.items() if found}
     n_seeds = max((len(summary["seeds"]) for summary in summaries.values() if summary), default=0)
     cells, runs = [], []
     for (dataset, method), summary in summaries.items():
         cell = {
             "dataset": dataset,
-            "dataset_label": facts[dataset].get("label", dataset),
+            "dataset_label": names.get(dataset, dataset),
             "method": method,
-            "method_label": labels.get(method, method),
+            "method_label": names.get(method, method),
         }
         complete, reason = {}, ""
         if summary:

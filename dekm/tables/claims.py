@@ -127,6 +127,12 @@ def _weakest(verdicts: Iterable[str]) -> str:
     return max(verdicts, key=(HOLDS, NOISE, FAILS).index)
 
 
+def _weakest_text(row: pd.Series) -> str:
+    if not row["weakest"]:
+        return "–"
+    return f"{row['weakest_difference']:+.2f}: {row['weakest']}".replace("-", "−", 1)
+
+
 def claims_grid(rows: pd.DataFrame) -> Grid:
     """The claims with their verdicts."""
     lines = [
@@ -136,7 +142,7 @@ def claims_grid(rows: pd.DataFrame) -> Grid:
             Cell(row["verdict"]),
             Cell(row["by_the_papers_numbers"]),
             Cell(f"{row['n_hold']} / {row['n_within_noise']} / {row['n_do_not_hold']} / {row['n_not_run']}"),
-            Cell(f"{row['weakest_difference']:+.2f}: {row['weakest']}" if row["weakest"] else "–"),
+            Cell(_weakest_text(row)),
         ]
         for _, row in rows.iterrows()
     ]

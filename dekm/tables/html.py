@@ -7,13 +7,13 @@ from dekm.tables.grid import Cell, Grid
 
 CSS = """
 :root { color-scheme: light; }
-body { font: 15px/1.5 system-ui, sans-serif; color: #1b1f24; margin: 2rem auto; padding: 0 1.5rem; }
+body { font: 14px/1.5 system-ui, sans-serif; color: #1b1f24; margin: 2rem auto; padding: 0 1.5rem; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin: 2.2rem 0 .6rem; }
 nav a { margin-right: 1.2rem; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; white-space: nowrap; }
-caption { caption-side: bottom; text-align: left; white-space: normal; color: #57606a; padding-top: .5rem; }
-th, td { padding: .3rem .8rem; text-align: left; vertical-align: top; }
+p { color: #57606a; max-width: 60rem; margin: .5rem 0; }
+th, td { padding: .3rem .55rem; text-align: left; vertical-align: top; }
 thead th { border-bottom: 1px solid #8c959f; font-weight: 600; }
 thead tr:first-child th { border-top: 2px solid #1b1f24; }
 thead th[colspan] { text-align: center; }
@@ -59,8 +59,8 @@ def _section(grid: Grid) -> str:
     notes = f"<ol>{notes}</ol>\n" if notes else ""
     return (
         f'<h2 id="{grid.name}">{escape(grid.title)}</h2>\n<div class="scroll"><table>\n'
-        f"<caption>{escape(grid.caption)}</caption>\n<thead>\n{head}\n</thead>\n<tbody>\n{body}\n</tbody>\n"
-        f"</table></div>\n{notes}"
+        f"<thead>\n{head}\n</thead>\n<tbody>\n{body}\n</tbody>\n"
+        f"</table></div>\n<p>{escape(grid.caption)}</p>\n{notes}"
     )
 
 
@@ -78,8 +78,10 @@ def _cell(cell: Cell) -> str:
         text += f' <span class="sd">± {escape(cell.sd)}</span>'
     if cell.tied:
         text += " ≈"
+    if cell.note:
+        text += f"<sup>{cell.note}</sup>"
     if cell.paper:
         paper = escape(cell.paper) + ("*" if cell.quoted else "")
         difference = f" ({escape(cell.difference)})" if cell.difference else ""
         text += f' <span class="paper">{paper}{difference}</span>'
-    return text + (f"<sup>{cell.note}</sup>" if cell.note else "")
+    return text

@@ -4,7 +4,7 @@ from dekm.tables.grid import Cell, Grid
 
 SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 SPECIAL |= {character: f"\\{character}" for character in "&%$#_{}"}
-SPECIAL |= {"×": r"$\times$", "≈": r"$\approx$", "±": r"$\pm$", "–": "--"}
+SPECIAL |= {"×": r"$\times$", "≈": r"$\approx$", "±": r"$\pm$", "–": "--", "−": "$-$"}
 
 
 def to_latex(grid: Grid) -> str:

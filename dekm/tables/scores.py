@@ -89,7 +89,7 @@ def _cell(cell: pd.Series, notes: Notes) -> Cell:
     if isinstance(cell.get("paper_quoted"), str):
         quoted = cell["paper_quoted"] == "yes"
         paper = "–" if pd.isna(cell["paper"]) else f"{cell['paper']:.2f}"
-        difference = "" if pd.isna(cell["difference"]) else f"{cell['difference']:+.2f}"
+        difference = "" if pd.isna(cell["difference"]) else f"{cell['difference']:+.2f}".replace("-", "−")
     if pd.isna(cell["mean"]):
         return Cell("–", paper=paper, quoted=quoted, note=note)
     return Cell(
