@@ -58,24 +58,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("method", choices=METHODS)
     _add_cell_arguments(command)
 
-    command = _add(commands, table2, "write Table II from the prepared data")
-    _add_table_arguments(command)
-
-    command = _add(commands, table, "write Table III, and what follows from it, from the runs")
-    _add_table_arguments(command)
-    command.add_argument("--methods", nargs="+", required=True, choices=METHODS)
-    command.add_argument(
-        "--strategies", nargs="*", default=[], help="further methods that the paper's claims are about"
-    )
-
-    command = _add(commands, figure, "draw a figure from the results")
-    command.add_argument("name", choices=FIGURES)
-    command.add_argument("inputs", type=Path, nargs="*", help="what it shows: see the figure's module")
-    command.add_argument("--out", type=Path, required=True, help="folder of the figure's files")
-
-    command = _add(commands, compare, "list the cells in which two sets of results differ")
-    command.add_argument("results", type=Path, help="folder of results, or a table3.csv")
-    command.add_argument("reference", type=Path, help="what to compare with, the same")
+    _add_report_commands(commands)
 
     command = _add(commands, sync, "bring the MLflow store up to date with the run folders")
     command.add_argument("results", type=Path, nargs="+", help="folders of results")
@@ -245,6 +228,27 @@ def _add_dataset_arguments(command: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="an option of the dataset, or a setting that describes your own data",
     )
+
+
+def _add_report_commands(commands: Any) -> None:
+    command = _add(commands, table2, "write Table II from the prepared data")
+    _add_table_arguments(command)
+
+    command = _add(commands, table, "write Table III, and what follows from it, from the runs")
+    _add_table_arguments(command)
+    command.add_argument("--methods", nargs="+", required=True, choices=METHODS)
+    command.add_argument(
+        "--strategies", nargs="*", default=[], help="further methods that the paper's claims are about"
+    )
+
+    command = _add(commands, figure, "draw a figure from the results")
+    command.add_argument("name", choices=FIGURES)
+    command.add_argument("inputs", type=Path, nargs="*", help="what it shows: see the figure's module")
+    command.add_argument("--out", type=Path, required=True, help="folder of the figure's files")
+
+    command = _add(commands, compare, "list the cells in which two sets of results differ")
+    command.add_argument("results", type=Path, help="folder of results, or a table3.csv")
+    command.add_argument("reference", type=Path, help="what to compare with, the same")
 
 
 def _add_table_arguments(command: argparse.ArgumentParser) -> None:

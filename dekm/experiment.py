@@ -123,11 +123,7 @@ def cluster_cell(
             estimator = build(row, data, settings, start, device, seed, history)
             estimator.fit(X)
             with whole_folder(folder) as temporary:
-                write_csv(temporary / "history.csv", history.rows(estimator.history_))
-                np.save(temporary / "labels.npy", estimator.labels_)
-                np.save(temporary / "embedding.npy", estimator.embedding_)
-                history.save_iterations(temporary / "iterations.npz")
-                write_json(temporary / "metrics.json", final_metrics(estimator, y))
+                write_result(temporary, estimator, history)
                 write_json(temporary / "facts.json", {"key": key} | cell | decisive | facts(where(device)))
         else:
             logger.info("%s on %s, seed %d: complete, kept", row.label, dataset, seed)
@@ -192,6 +188,15 @@ def scores(y: np.ndarray | None, labels: np.ndarray) -> dict[str, float]:
         "nmi": metrics.nmi(y, labels),
         "ari": metrics.ari(y, labels),
     }
+
+
+def write_result(folder: Path, estimator: Any, history: "History") -> None:
+    """Write what a fitted estimator found, and its history with the scores."""
+    write_csv(folder / "history.csv", history.rows(estimator.history_))
+    np.save(folder / "labels.npy", estimator.labels_)
+    np.save(folder / "embedding.npy", estimator.embedding_)
+    history.save_iterations(folder / "iterations.npz")
+    write_json(folder / "metrics.json", final_metrics(estimator, history.y))
 
 
 def final_metrics(estimator: Any, y: np.ndarray | None) -> dict[str, float]:

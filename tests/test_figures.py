@@ -99,6 +99,17 @@ def test_a_run_without_saved_iterations_is_named(make_run: Callable[..., Path], 
         write_figure("fig1", [make_run()], tmp_path / "out")
 
 
+def test_damaged_files_are_named(make_run: Callable[..., Path], tmp_path: Path) -> None:
+    run = make_run()
+    for damaged in (b"", b"PK\x03\x04 not a zip file"):
+        (run / "iterations.npz").write_bytes(damaged)
+        with pytest.raises(InputError, match=r"iterations\.npz should be a file of NumPy arrays"):
+            write_figure("fig1", [run], tmp_path / "out")
+    (run / "labels.npy").write_bytes(b"")
+    with pytest.raises(InputError, match=r"labels\.npy should be a file of one NumPy array"):
+        write_figure("runs", [run], tmp_path / "out")
+
+
 def test_figure_2_prints_the_papers_numbers_and_the_right_ones(tmp_path: Path) -> None:
     write_figure("fig2", [], tmp_path)
     table = read(tmp_path, "fig2_entropies")

@@ -14,7 +14,7 @@ from PIL import Image
 from scipy.optimize import linear_sum_assignment
 
 from dekm.errors import InputError
-from dekm.figures.sources import one, read_run
+from dekm.figures.sources import one, open_arrays, read_run
 from dekm.figures.style import (
     COLUMN,
     INK,
@@ -63,7 +63,7 @@ def read_frames(run: Path) -> tuple[list[Frame], np.ndarray | None]:
     file = run / "iterations.npz"
     if not file.is_file():
         raise InputError(f"{run} has no {file.name}: only runs with embedding_dim=2 save their iterations.")
-    with np.load(file, allow_pickle=False) as arrays:
+    with open_arrays(file) as arrays:
         parts = (arrays[name] for name in ("n_iter", "H", "labels", "centers", "V"))
         frames = [Frame(int(n), *rest) for n, *rest in zip(*parts, strict=True)]
         return frames, arrays.get("y")

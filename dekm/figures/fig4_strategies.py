@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from dekm.errors import InputError
 from dekm.figures.sources import read_seeds
-from dekm.figures.style import LINES, MARKERS, PAGE, colour, new_figure, save, save_data, style
+from dekm.figures.style import LINES, MARKERS, PAGE, colour, count_along_x, new_figure, save, save_data, style
 
 STRATEGIES = (
     "1: last dimension of Y",
@@ -73,7 +73,8 @@ def draw(frame: pd.DataFrame) -> Figure:
                     markersize=3.5,
                     label=strategy,
                 )
-            axes.set(xlabel="Iteration", ylabel=f"{metric.upper()} (%)")
+            count_along_x(axes)
+            axes.set_ylabel(f"{metric.upper()} (%)")
             axes.margins(x=0.01)
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from dekm.figures.fig3_samples import show_image
 from dekm.figures.sources import Run, align, one, read_images, read_run, read_truth
-from dekm.figures.style import COLUMN, PAGE, colour, new_figure, save, save_data, style
+from dekm.figures.style import COLUMN, PAGE, colour, count_along_x, new_figure, save, save_data, style
 
 N_SHOWN = 8
 CURVES = {"acc": "ACC", "nmi": "NMI", "ari": "ARI"}
@@ -29,7 +29,7 @@ def draw_curves(history: pd.DataFrame, title: str) -> Figure:
         ):
             values = history[name].to_numpy(float) * (100 if name == "changed" else 1)
             axes.plot(x, values, color=colour(0), **marks)
-            axes.set(xlabel="Iteration", ylabel=label, ylim=(0, None))
+            axes.set(ylabel=label, ylim=(0, None))
             if not np.isfinite(values).any():
                 axes.text(0.5, 0.5, "none", transform=axes.transAxes, ha="center", color="gray")
                 axes.set(ylim=(0, 1))
@@ -39,11 +39,13 @@ def draw_curves(history: pd.DataFrame, title: str) -> Figure:
                 values = 100 * history[name].to_numpy(float)
                 scores.plot(x, values, color=colour((0, 2, 1)[i]), linestyle=line, label=label, **marks)
         if "acc" in history:
-            scores.set(xlabel="Iteration", ylabel="Score (%)")
+            scores.set(ylabel="Score (%)")
             scores.legend()
         else:
             scores.plot(x, history["inertia"].to_numpy(float), color=colour(0), **marks)
-            scores.set(xlabel="Iteration", ylabel="Inertia")
+            scores.set(ylabel="Inertia")
+        for axes in (losses, changes, scores):
+            count_along_x(axes)
         figure.suptitle(title, size=8)
     return figure
 

@@ -1,6 +1,7 @@
 """What figures read from the folders of results."""
 
-import json
+import io
+import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,14 +69,14 @@ def read_array(file: Path) -> np.ndarray:
     """One array from a ``.npy`` file."""
     try:
         array: np.ndarray = np.load(file, allow_pickle=False)
-    except (OSError, ValueError) as error:
+    except (OSError, EOFError, ValueError) as error:
         raise InputError(f"{file} should be a file of one NumPy array: {error}.") from error
     return array
 
 
 def read_images(folder: Path) -> np.ndarray | None:
     """The images (n, h, w, c) of prepared data, in [0, 1]; None where the samples are no images."""
-    with _data(folder) as arrays:
+    with open_arrays(folder / "data.npz") as arrays:
         X = arrays.get("X")
     if X is None or X.ndim != 4:
         return None
@@ -84,7 +85,7 @@ def read_images(folder: Path) -> np.ndarray | None:
 
 def read_truth(folder: Path) -> np.ndarray | None:
     """The true labels of prepared data; None where there are none."""
-    with _data(folder) as arrays:
+    with open_arrays(folder / "data.npz") as arrays:
         y: np.ndarray | None = arrays.get("y")
     return y
 
@@ -118,9 +119,9 @@ def align(y: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, list[str], lis
     return counts[:, order], [str(name) for name in np.unique(y)], clusters
 
 
-def _data(folder: Path) -> Any:
-    file = folder / "data.npz"
+def open_arrays(file: Path) -> Any:
+    """The arrays of a ``.npz`` file without pickled objects."""
     try:
-        return np.load(file, allow_pickle=False)
-    except (OSError, ValueError, json.JSONDecodeError) as error:
-        raise InputError(f"{file} should be the file of prepared data: {error}.") from error
+        return np.load(io.BytesIO(file.read_bytes()), allow_pickle=False)
+    except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
+        raise InputError(f"{file} should be a file of NumPy arrays: {error}.") from error

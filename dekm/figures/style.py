@@ -13,6 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
+from matplotlib.ticker import MaxNLocator
 
 from dekm.provenance import write_text
 
@@ -124,11 +125,12 @@ def scatter_classes(axes: Axes, points: np.ndarray, classes: np.ndarray, size: f
 
 def name_classes(axes: Axes, points: np.ndarray, classes: np.ndarray, names: list[str]) -> None:
     """Write each class's name at the median of its points."""
+    size = 8 if len(names) <= 12 else 6
     for i, name in enumerate(names):
         chosen = points[classes == i]
         if len(chosen):
             x, y = np.median(chosen, axis=0)
-            text = axes.text(x, y, name, ha="center", va="center", weight="bold", size=8)
+            text = axes.text(x, y, name, ha="center", va="center", weight="bold", size=size)
             text.set_path_effects([withStroke(linewidth=2, foreground="white")])
 
 
@@ -136,6 +138,12 @@ def bare(axes: Axes) -> None:
     """Remove ticks, keep a frame."""
     axes.set(xticks=[], yticks=[])
     axes.spines[:].set_visible(True)
+
+
+def count_along_x(axes: Axes) -> None:
+    """Label x, and tick it at whole iterations only."""
+    axes.set_xlabel("Iteration")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=7))
 
 
 def class_names(y: np.ndarray) -> tuple[np.ndarray, list[str]]:

@@ -24,6 +24,7 @@ tbody tr:nth-child(even) th { background: #f6f8fa; }
 td.long { white-space: normal; min-width: 22rem; max-width: 44rem; }
 .sd, .paper { color: #57606a; font-size: .85em; }
 .paper { display: block; }
+sup { line-height: 0; }
 ol { color: #57606a; font-size: .9em; }
 """.strip()
 LONG = 40
@@ -33,11 +34,15 @@ def to_html(title: str, grids: Sequence[Grid]) -> str:
     """A page of several tables under one title."""
     links = "".join(f'<a href="#{grid.name}">{escape(grid.title)}</a>' for grid in grids)
     nav = f"<nav>{links}</nav>\n" if len(grids) > 1 else ""
+    sections = "".join(
+        (f'<h2 id="{grid.name}">{escape(grid.title)}</h2>\n' if grid.title != title else "") + _section(grid)
+        for grid in grids
+    )
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>\n{CSS}\n</style>\n</head>\n<body>\n"
-        f"<h1>{escape(title)}</h1>\n{nav}" + "".join(map(_section, grids)) + "</body>\n</html>\n"
+        f"<h1>{escape(title)}</h1>\n{nav}" + sections + "</body>\n</html>\n"
     )
 
 
@@ -58,8 +63,7 @@ def _section(grid: Grid) -> str:
     notes = "".join(f'<li id="{grid.name}-{i}">{escape(note)}</li>' for i, note in enumerate(grid.notes, 1))
     notes = f"<ol>{notes}</ol>\n" if notes else ""
     return (
-        f'<h2 id="{grid.name}">{escape(grid.title)}</h2>\n<div class="scroll"><table>\n'
-        f"<thead>\n{head}\n</thead>\n<tbody>\n{body}\n</tbody>\n"
+        f'<div class="scroll"><table>\n<thead>\n{head}\n</thead>\n<tbody>\n{body}\n</tbody>\n'
         f"</table></div>\n<p>{escape(grid.caption)}</p>\n{notes}"
     )
 
