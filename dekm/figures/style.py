@@ -143,7 +143,7 @@ def bare(axes: Axes) -> None:
 def count_along_x(axes: Axes) -> None:
     """Label x, and tick it at whole iterations only."""
     axes.set_xlabel("Iteration")
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=7))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=7, min_n_ticks=1))
 
 
 def class_names(y: np.ndarray) -> tuple[np.ndarray, list[str]]:
