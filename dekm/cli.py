@@ -11,6 +11,7 @@ from typing import Any
 from dekm.config import find_dataset
 from dekm.datasets import DATASETS
 from dekm.errors import InputError
+from dekm.figures import FIGURES
 from dekm.methods import METHODS
 
 
@@ -57,12 +58,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("method", choices=METHODS)
     _add_cell_arguments(command)
 
-    command = _add(commands, table, "write Table III from the runs")
-    command.add_argument("--results", type=Path, required=True, help="folder of the results")
-    command.add_argument("--datasets", nargs="+", required=True)
-    command.add_argument("--methods", nargs="+", required=True, choices=METHODS)
-    command.add_argument("--paper", type=Path, required=True, help="CSV file of the paper's numbers")
-    command.add_argument("--out", type=Path, required=True, help="folder of the table files")
+    _add_report_commands(commands)
 
     command = _add(commands, sync, "bring the MLflow store up to date with the run folders")
     command.add_argument("results", type=Path, nargs="+", help="folders of results")
@@ -132,11 +128,36 @@ def cluster(settings: list[str], **arguments: Any) -> None:
     cluster_cell(settings=parse_settings(settings), **arguments)
 
 
-def table(results: Path, datasets: list[str], methods: list[str], paper: Path, out: Path) -> None:
+def table2(results: Path, datasets: list[str], paper: Path, out: Path) -> None:
+    """Write Table II."""
+    from dekm.tables import write_table2
+
+    write_table2(results, datasets, paper, out)
+
+
+def table(
+    results: Path, datasets: list[str], methods: list[str], strategies: list[str], paper: Path, out: Path
+) -> None:
     """Write Table III."""
     from dekm.tables import write_table3
 
-    write_table3(results, datasets, methods, paper, out)
+    labels = {name: row.label for name, row in (DATASETS | METHODS).items()}
+    write_table3(results, datasets, methods, paper, out, strategies=strategies, labels=labels)
+
+
+def figure(name: str, inputs: list[Path], out: Path) -> None:
+    """Draw one figure."""
+    from dekm.figures import write_figure
+
+    write_figure(name, inputs, out)
+
+
+def compare(results: Path, reference: Path) -> None:
+    """Print the cells in which two sets of results differ beyond noise."""
+    from dekm.tables.compare import compare, compare_grid
+    from dekm.tables.markdown import to_markdown
+
+    print(to_markdown(compare_grid(compare(results, reference))), end="")
 
 
 def sync(results: list[Path], store: Path) -> None:
@@ -193,6 +214,34 @@ def _add_dataset_arguments(command: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="an option of the dataset, or a setting that describes your own data",
     )
+
+
+def _add_report_commands(commands: Any) -> None:
+    command = _add(commands, table2, "write Table II from the prepared data")
+    _add_table_arguments(command)
+
+    command = _add(commands, table, "write Table III, and what follows from it, from the runs")
+    _add_table_arguments(command)
+    command.add_argument("--methods", nargs="+", required=True, choices=METHODS)
+    command.add_argument(
+        "--strategies", nargs="*", default=[], help="further methods that the paper's claims are about"
+    )
+
+    command = _add(commands, figure, "draw a figure from the results")
+    command.add_argument("name", choices=FIGURES)
+    command.add_argument("inputs", type=Path, nargs="*", help="what it shows: see the figure's module")
+    command.add_argument("--out", type=Path, required=True, help="folder of the figure's files")
+
+    command = _add(commands, compare, "list the cells in which two sets of results differ")
+    command.add_argument("results", type=Path, help="folder of results, or a table3.csv")
+    command.add_argument("reference", type=Path, help="what to compare with, the same")
+
+
+def _add_table_arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--results", type=Path, required=True, help="folder of the results")
+    command.add_argument("--datasets", nargs="+", required=True)
+    command.add_argument("--paper", type=Path, required=True, help="CSV file of the paper's numbers")
+    command.add_argument("--out", type=Path, required=True, help="folder of the table files")
 
 
 def _add_cell_arguments(command: argparse.ArgumentParser) -> None:

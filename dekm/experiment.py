@@ -5,31 +5,28 @@ scores and nowhere else. Every seed has a folder that appears whole or not at al
 of everything that decides the result. A seed that is there under its key is not run again.
 """
 
-import csv
 import inspect
 import logging
-import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from sklearn.frozen import FrozenEstimator
 
-from dekm import metrics
 from dekm.autoencoders import Autoencoder
 from dekm.datasets import prepared
 from dekm.errors import InputError
 from dekm.methods import METHODS, Method
-from dekm.methods.base import Iteration
 from dekm.provenance import digest, facts, read_json, source_digest, whole_folder, write_json
-from dekm.training import resolve_device
+from dekm.records import History, write_pretraining, write_run
+from dekm.training import resolve_device, tensor_cores
 
 logger = logging.getLogger(__name__)
 
-FORMAT = 1  # of the run folders: raise it when what they hold changes
+FORMAT = 2  # of the run folders: raise it when what they hold changes
 VECTOR_EMBEDDING_DIM = 10
 GIVEN = {"architecture", "autoencoder", "device", "n_clusters", "on_iteration", "progress", "random_state"}
 
@@ -55,31 +52,20 @@ def pretrain_cell(
     if settings["embedding_dim"] is None:
         settings["embedding_dim"] = data["n_clusters"] if architecture == "conv" else VECTOR_EMBEDDING_DIM
     check_settings(Autoencoder, settings)
-    cell = {"dataset": dataset, "architecture": architecture}
     sources = source_digest("dekm.autoencoders")
-    summary = {}
-    for seed in seeds:
-        folder = results / "pretrained" / dataset / architecture / f"seed{seed}"
-        decisive = {"settings": settings, "seed": seed, "data": data["digest"], "sources": sources}
-        key = digest(cell | decisive | {"format": FORMAT})
-        if fresh or not is_complete(folder, key):
-            logger.info("Pretraining %s on %s, seed %d, on %s", architecture, dataset, seed, where(device))
-            started = time.perf_counter()
-            autoencoder = Autoencoder(
-                architecture=architecture, device=device, random_state=seed, **settings
-            ).fit(X)
-            seconds = time.perf_counter() - started
-            with whole_folder(folder) as temporary:
-                autoencoder.save(temporary / "autoencoder.safetensors")
-                losses = [{"epoch": i + 1, "loss": loss} for i, loss in enumerate(autoencoder.loss_curve_)]
-                write_csv(temporary / "loss.csv", losses)
-                result = {"loss": autoencoder.loss_curve_[-1] if losses else None, "seconds": seconds}
-                write_json(temporary / "metrics.json", result)
-                write_json(temporary / "facts.json", {"key": key} | cell | decisive | facts(where(device)))
-        else:
-            logger.info("Pretraining %s on %s, seed %d: complete, kept", architecture, dataset, seed)
-        summary[str(seed)] = {"key": key} | read_json(folder / "metrics.json")
-    write_json(results / "pretrained" / dataset / architecture / "summary.json", cell | {"seeds": summary})
+    decisive = {
+        seed: {"settings": settings, "seed": seed, "data": data["digest"], "sources": sources}
+        for seed in seeds
+    }
+
+    def pretrain(seed: int, folder: Path) -> None:
+        started = time.perf_counter()
+        autoencoder = Autoencoder(architecture=architecture, device=device, random_state=seed, **settings)
+        autoencoder.fit(X)
+        write_pretraining(folder, autoencoder, time.perf_counter() - started)
+
+    cell = {"dataset": dataset, "architecture": architecture}
+    run_seeds(results / "pretrained" / dataset / architecture, cell, decisive, pretrain, device, fresh)
 
 
 def cluster_cell(
@@ -101,37 +87,84 @@ def cluster_cell(
     settings = dict(row.params) | dict(settings)
     check_settings(row.load(), settings)
     architecture = row.architecture(data["kind"])
-    cell = {"dataset": dataset, "method": method, "label": row.label}
+    starts = {seed: pretrained_folder(results, dataset, architecture, seed) for seed in seeds}
     sources = source_digest(row.module, "dekm.metrics")
-    summary = {}
-    for seed in seeds:
-        folder = results / "runs" / dataset / method / f"seed{seed}"
-        start = pretrained_folder(results, dataset, architecture, seed)
-        decisive = {
+    decisive = {
+        seed: {
             "settings": settings,
             "seed": seed,
             "data": data["digest"],
             "sources": sources,
             "pretrained": start and read_json(start / "facts.json")["key"],
         }
-        key = digest(cell | decisive | {"format": FORMAT})
-        if fresh or not is_complete(folder, key):
-            logger.info("%s on %s, seed %d, on %s", row.label, dataset, seed, where(device))
-            history = History(y)
-            estimator = build(row, data, settings, start, device, seed, history)
-            estimator.fit(X)
-            with whole_folder(folder) as temporary:
-                write_csv(temporary / "history.csv", history.rows(estimator.history_))
-                np.save(temporary / "labels.npy", estimator.labels_)
-                np.save(temporary / "embedding.npy", estimator.embedding_)
-                write_json(temporary / "metrics.json", final_metrics(estimator, y))
-                write_json(temporary / "facts.json", {"key": key} | cell | decisive | facts(where(device)))
-        else:
-            logger.info("%s on %s, seed %d: complete, kept", row.label, dataset, seed)
-        result = read_json(folder / "metrics.json")
-        summary[str(seed)] = {"key": key} | result
-        logger.info("%s", " ".join(f"{name}={value:.4g}" for name, value in result.items()))
-    write_json(results / "runs" / dataset / method / "summary.json", cell | {"seeds": summary})
+        for seed, start in starts.items()
+    }
+
+    def cluster(seed: int, folder: Path) -> None:
+        history = History(y)
+        estimator = build(row, data, settings, starts[seed], device, seed, history)
+        write_run(folder, estimator.fit(X), X, history)
+
+    cell = {"dataset": dataset, "method": method, "label": row.label}
+    run_seeds(results / "runs" / dataset / method, cell, decisive, cluster, device, fresh)
+
+
+def run_seeds(
+    folder: Path,
+    cell: Mapping[str, Any],
+    decisive: Mapping[int, Mapping[str, Any]],
+    make: Callable[[int, Path], None],
+    device: str,
+    fresh: bool,
+) -> None:
+    """Make the seeds of a cell that are not complete, and summarize all of them.
+
+    Parameters
+    ----------
+    folder : of the cell, above its seeds
+    cell : what the cell is
+    decisive : of each seed, everything that decides its result
+    make : runs a seed and writes its files to a folder
+    """
+    keys = {seed: digest({**cell, **what, "format": FORMAT}) for seed, what in decisive.items()}
+    name = " ".join(str(value) for key, value in cell.items() if key != "label")
+
+    def run(seed: int) -> None:
+        logger.info("%s, seed %d, on %s", name, seed, where(device))
+        with whole_folder(folder / f"seed{seed}") as temporary:
+            make(seed, temporary)
+            made = facts(where(device))
+            write_json(temporary / "facts.json", {"key": keys[seed], **cell, **decisive[seed], **made})
+
+    complete = {seed for seed in keys if not fresh and is_complete(folder / f"seed{seed}", keys[seed])}
+    for seed in complete:
+        logger.info("%s, seed %d: complete, kept", name, seed)
+    side_by_side(run, [seed for seed in keys if seed not in complete], device)
+    results = {
+        str(seed): {"key": key, **read_json(folder / f"seed{seed}" / "metrics.json")}
+        for seed, key in keys.items()
+    }
+    write_json(folder / "summary.json", {**cell, "seeds": results})
+
+
+def side_by_side(run: Callable[[int], None], seeds: Sequence[int], device: str) -> None:
+    """Run the seeds: on a GPU at the same time, each on a stream of its own; on the CPU one after the other.
+
+    Every seed computes what it computes alone.
+    """
+    resolved = resolve_device(device)
+    if resolved.type == "cpu":
+        for seed in seeds:
+            run(seed)
+        return
+
+    def run_on_stream(seed: int) -> None:
+        with torch.cuda.device(resolved), torch.cuda.stream(torch.cuda.Stream()):
+            run(seed)
+            torch.cuda.current_stream().synchronize()
+
+    with tensor_cores(), ThreadPoolExecutor(max_workers=max(1, len(seeds))) as pool:
+        list(pool.map(run_on_stream, seeds))
 
 
 def build(
@@ -178,54 +211,6 @@ def is_complete(folder: Path, key: str) -> bool:
     """Whether a seed's folder is there and was made under this key."""
     file = folder / "facts.json"
     return file.is_file() and read_json(file)["key"] == key
-
-
-def scores(y: np.ndarray | None, labels: np.ndarray) -> dict[str, float]:
-    """ACC, NMI and ARI in [0, 1]; none without true labels."""
-    if y is None:
-        return {}
-    return {
-        "acc": metrics.accuracy(y, labels),
-        "nmi": metrics.nmi(y, labels),
-        "ari": metrics.ari(y, labels),
-    }
-
-
-def final_metrics(estimator: Any, y: np.ndarray | None) -> dict[str, float]:
-    """What a run's ``metrics.json`` holds."""
-    return scores(y, estimator.labels_) | {
-        "inertia": estimator.inertia_,
-        "n_clusters_found": len(np.unique(estimator.labels_)),
-        "n_iter": estimator.n_iter_,
-        "seconds": estimator.history_[-1]["seconds"],
-    }
-
-
-class History:
-    """Scores of every iteration, collected through a method's hook; the method never sees them."""
-
-    def __init__(self, y: np.ndarray | None) -> None:
-        self.y = y
-        self.scores: list[dict[str, float]] = []
-
-    def __call__(self, iteration: Iteration) -> None:
-        """Score the labels of one iteration."""
-        self.scores.append(scores(self.y, iteration.labels.cpu().numpy()))
-        shown = " ".join(f"{name}={value:.4f}" for name, value in self.scores[-1].items())
-        logger.info("iteration %d: %s changed=%.4f", iteration.n_iter, shown, iteration.changed)
-
-    def rows(self, history: list[dict[str, float]]) -> list[dict[str, float]]:
-        """The method's own history with the scores beside it."""
-        return [row | score for row, score in zip(history, self.scores, strict=True)]
-
-
-def write_csv(file: Path, rows: Sequence[Mapping[str, float]]) -> None:
-    """Write rows of one set of columns; a number that is not one is an empty field."""
-    with file.open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, fieldnames=list(rows[0]) if rows else [])
-        writer.writeheader()
-        for row in rows:
-            writer.writerow({k: "" if isinstance(v, float) and math.isnan(v) else v for k, v in row.items()})
 
 
 def where(device: str) -> str:

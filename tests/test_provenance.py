@@ -44,7 +44,11 @@ def package(tmp_path):
 def test_comments_and_docstrings_do_not_change_the_digest_of_the_code(package):
     source_digest, edit = package
     before = source_digest("dekm.scatter")
-    edit("dekm.scatter", "    D = (H - U[labels]).double()\n", "    # the residuals\n\n    D = ((H - U[labels])).double()\n")
+    edit(
+        "dekm.scatter",
+        "    D = (H - U[labels]).double()\n",
+        "    # the residuals\n\n    D = ((H - U[labels])).double()\n",
+    )
     edit("dekm.scatter", "Within-class scatter matrix of a K-means partition", "The scatter")
     edit("dekm.scatter", '"""Equations (2) to (5)', '"""Some equations')
     assert source_digest("dekm.scatter") == before

@@ -1,0 +1,75 @@
+"""Figure 3: sample images, one row per image dataset."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from dekm.errors import InputError
+from dekm.figures.sources import dataset_label, read_images, read_truth
+from dekm.figures.style import PAGE, new_figure, save, save_data, style
+
+N_IMAGES = 12
+
+
+def choose(n_samples: int, y: np.ndarray | None, n_images: int = N_IMAGES) -> np.ndarray:
+    """Indices of samples drawn with a fixed seed, the classes in turn where they are known."""
+    order = np.random.default_rng(0).permutation(n_samples)
+    if y is None:
+        return order[:n_images]
+    classes = np.unique(y, return_inverse=True)[1][order]
+    turn = np.empty(n_samples, int)
+    for i in np.unique(classes):
+        members = classes == i
+        turn[members] = np.arange(members.sum())
+    return order[np.lexsort((classes, turn))][:n_images]
+
+
+def draw(rows: Mapping[str, np.ndarray]) -> Figure:
+    """One row of images (m, h, w, c) in [0, 1] per name."""
+    n_columns = max(len(images) for images in rows.values())
+    with style():
+        figure = new_figure(PAGE, 0.1 + len(rows) * (PAGE - 0.8) / n_columns)
+        grid = figure.subplots(len(rows), n_columns, squeeze=False)
+        for line, (name, images) in zip(grid, rows.items(), strict=True):
+            line[0].set_ylabel(name, rotation=0, ha="right", va="center")
+            for axes, image in zip(line, images, strict=False):
+                show_image(axes, image)
+            for axes in line[len(images) :]:
+                axes.set_visible(False)
+    return figure
+
+
+def show_image(axes: Axes, image: np.ndarray) -> None:
+    """One image (h, w, c), grey or colour, without ticks."""
+    if image.shape[-1] not in (1, 3):
+        image = image.mean(-1, keepdims=True)
+    axes.imshow(image, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+    axes.set(xticks=[], yticks=[])
+    axes.spines[:].set_visible(False)
+
+
+def write(inputs: Sequence[Path], folder: Path) -> None:
+    """Write ``fig3.{pdf,png}`` and ``fig3.csv``, which names the samples shown.
+
+    Parameters
+    ----------
+    inputs : folders of prepared data, ``data/<dataset>``, top row first; those without images are passed
+        over
+    """
+    rows, chosen = {}, []
+    for data in inputs:
+        images, y = read_images(data), read_truth(data)
+        if images is None:
+            continue
+        index = choose(len(images), y)
+        rows[dataset_label(data)] = images[index]
+        classes = [""] * len(index) if y is None else y[index]
+        chosen.append(pd.DataFrame({"dataset": data.name, "sample": index, "class": classes}))
+    if not rows:
+        raise InputError(f"{[str(data) for data in inputs]} should hold at least one folder of images.")
+    save(draw(rows), folder, "fig3")
+    save_data(pd.concat(chosen), folder, "fig3")

@@ -1,0 +1,100 @@
+"""Figure 4: ACC, and NMI beside it, over the iterations of the five strategies."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from dekm.errors import InputError
+from dekm.figures.sources import read_seeds
+from dekm.figures.style import LINES, MARKERS, PAGE, colour, count_along_x, new_figure, save, save_data, style
+
+STRATEGIES = (
+    "1: last dimension of Y",
+    "2: random dimension of Y",
+    "3: all dimensions of Y",
+    "4: random dimension of H",
+    "5: all dimensions of H",
+)
+COLOUR = (0, 1, 2, 4, 8)  # positions in the palette: five that differ in lightness too
+
+
+def curves(histories: Mapping[str, Sequence[pd.DataFrame]]) -> pd.DataFrame:
+    """Mean and standard deviation over seeds, in percent, of each strategy, metric and iteration.
+
+    A run that stopped keeps its last score, so that the mean is over the same seeds everywhere.
+    """
+    length = max(len(history) for runs in histories.values() for history in runs)
+    rows = []
+    for strategy, runs in histories.items():
+        for metric in ("acc", "nmi"):
+            values = np.stack(
+                [np.pad(run[metric], (0, length - len(run)), mode="edge") * 100 for run in runs]
+            )
+            sd = values.std(0, ddof=1) if len(runs) > 1 else np.full(length, np.nan)
+            rows.append(
+                pd.DataFrame({"n_iter": np.arange(length), "mean": values.mean(0), "sd": sd}).assign(
+                    strategy=strategy, metric=metric, n_seeds=len(runs)
+                )
+            )
+    return pd.concat(rows)[["strategy", "metric", "n_iter", "mean", "sd", "n_seeds"]]
+
+
+def finals(frame: pd.DataFrame) -> pd.DataFrame:
+    """The last point of each curve."""
+    return frame[frame["n_iter"] == frame["n_iter"].max()].drop(columns="n_iter")
+
+
+def draw(frame: pd.DataFrame) -> Figure:
+    """Two panels, one line per strategy with a band of one standard deviation.
+
+    Parameters
+    ----------
+    frame : as `curves` returns it
+    """
+    with style():
+        figure = new_figure(PAGE, 2.75)
+        panels = figure.subplots(1, 2)
+        for axes, metric in zip(panels, ("acc", "nmi"), strict=True):
+            shown = frame[frame["metric"] == metric]
+            every = max(1, int(shown["n_iter"].max()) // 8)
+            for i, (strategy, line) in enumerate(shown.groupby("strategy", sort=False)):
+                x, mean, sd = (line[name].to_numpy(float) for name in ("n_iter", "mean", "sd"))
+                axes.fill_between(x, mean - sd, mean + sd, color=colour(COLOUR[i]), alpha=0.15, linewidth=0)
+                axes.plot(
+                    x,
+                    mean,
+                    color=colour(COLOUR[i]),
+                    linestyle=LINES[i],
+                    marker=MARKERS[i],
+                    markevery=(i * every // 5, every),
+                    markersize=3.5,
+                    label=strategy,
+                )
+            count_along_x(axes)
+            axes.set_ylabel(f"{metric.upper()} (%)")
+            axes.margins(x=0.01)
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return figure
+
+
+def write(inputs: Sequence[Path], folder: Path) -> None:
+    """Write ``fig4.{pdf,png}``, the curves as ``fig4.csv`` and their ends as ``fig4_final.csv``.
+
+    Parameters
+    ----------
+    inputs : the cells ``runs/<dataset>/<method>`` of strategies 1 to 5, in this order
+    """
+    if len(inputs) != len(STRATEGIES):
+        raise InputError(f"{len(inputs)} inputs should be {len(STRATEGIES)}: the cells of the strategies.")
+    histories = {}
+    for strategy, cell in zip(STRATEGIES, inputs, strict=True):
+        histories[strategy] = [run.history() for run in read_seeds(cell)]
+        if not all("acc" in history for history in histories[strategy]):
+            raise InputError(f"{cell} should be runs on a dataset with true labels; they have no ACC.")
+    frame = curves(histories)
+    save(draw(frame), folder, "fig4")
+    save_data(frame, folder, "fig4")
+    save_data(finals(frame), folder, "fig4_final")

@@ -1,0 +1,95 @@
+"""Critical-difference diagram: mean ranks over datasets on a line, methods alike joined by a bar."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from dekm.errors import InputError
+from dekm.figures.sources import one
+from dekm.figures.style import INK, PAGE, new_figure, save, style
+
+STEP = 0.32  # inches between two names
+
+
+def groups(ranks: Sequence[float], difference: float) -> list[tuple[int, int]]:
+    """First and last position of every longest run of sorted mean ranks closer than `difference`."""
+    found: list[tuple[int, int]] = []
+    for first, low in enumerate(ranks):
+        last = max(i for i, rank in enumerate(ranks) if rank - low < difference)
+        if last > first and (not found or last > found[-1][1]):
+            found.append((first, last))
+    return found
+
+
+def draw(ranks: pd.DataFrame) -> Figure:
+    """One panel per metric.
+
+    Parameters
+    ----------
+    ranks : columns metric, method_label, mean_rank, n_datasets, friedman_p and critical_difference, sorted
+        by rank within a metric
+    """
+    metrics = list(ranks["metric"].unique())
+    n_methods = int(ranks.groupby("metric").size().max())
+    with style():
+        figure = new_figure(PAGE, len(metrics) * (1.1 + STEP * ((n_methods + 1) // 2)))
+        for axes, metric in zip(figure.subplots(len(metrics), 1, squeeze=False)[:, 0], metrics, strict=True):
+            _panel(axes, ranks[ranks["metric"] == metric], metric)
+    return figure
+
+
+def _panel(axes: Axes, ranks: pd.DataFrame, metric: str) -> None:
+    values, labels = ranks["mean_rank"].tolist(), ranks["method_label"].tolist()
+    n, difference = len(values), float(ranks["critical_difference"].iloc[0])
+    half = (n + 1) // 2
+    joined = groups(values, difference) if difference == difference else []
+    below = 0.45 + 0.28 * len(joined)
+    bottom = below + half
+    margin = 0.28 * max(n - 1, 1)
+    axes.set(xlim=(1 - margin, n + margin), ylim=(bottom, -1.6))
+    axes.axis("off")
+    axes.plot([1, n], [0, 0], color=INK, linewidth=1)
+    for tick in range(1, n + 1):
+        axes.plot([tick, tick], [0, -0.15], color=INK, linewidth=1)
+        axes.text(tick, -0.25, str(tick), ha="center", va="bottom", size=7)
+    for i, (value, label) in enumerate(zip(values, labels, strict=True)):
+        left = i < half
+        depth = below + (i if left else n - 1 - i) + 0.3
+        end, align = (1 - 0.05 * margin, "right") if left else (n + 0.05 * margin, "left")
+        axes.plot([value, value, end], [0, depth, depth], color=INK, linewidth=0.7)
+        text = f"{label}  {value:.2f}" if left else f"{value:.2f}  {label}"
+        axes.text(end + (-0.03 if left else 0.03) * margin, depth, text, ha=align, va="center", size=8)
+    for level, (first, last) in enumerate(joined):
+        y = 0.35 + 0.28 * level
+        axes.plot([values[first], values[last]], [y, y], color=INK, linewidth=3, solid_capstyle="round")
+    title = f"{metric.upper()}: mean rank over {ranks['n_datasets'].iloc[0]} datasets"
+    if difference == difference:
+        if difference <= n - 1:
+            axes.plot([1, 1 + difference], [-1.15, -1.15], color=INK, linewidth=2)
+        axes.text(1, -1.25, f"critical difference {difference:.2f}", ha="left", va="bottom", size=7)
+        title += f", Friedman p = {ranks['friedman_p'].iloc[0]:.2g}"
+    axes.set_title(title)
+
+
+def write(inputs: Sequence[Path], folder: Path) -> None:
+    """Write ``ranks.{pdf,png}``.
+
+    Parameters
+    ----------
+    inputs : the ``ranks.csv`` of the tables
+    """
+    file = one(inputs, "a ranks.csv")
+    if not file.is_file():
+        raise InputError(f"{file} is not there; it should be a ranks.csv of the tables.")
+    ranks = pd.read_csv(file)
+    save(draw(ranks) if len(ranks) else _empty(), folder, "ranks")
+
+
+def _empty() -> Figure:
+    with style():
+        figure = new_figure(PAGE, 0.6)
+        figure.text(0.5, 0.5, "No dataset has numbers of all methods.", ha="center", va="center")
+    return figure

@@ -1,0 +1,57 @@
+"""Tables in LaTeX with booktabs, under the paper's two-level header."""
+
+from dekm.tables.grid import Cell, Grid
+
+SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+SPECIAL |= {character: f"\\{character}" for character in "&%$#_{}"}
+SPECIAL |= {"×": r"$\times$", "≈": r"$\approx$", "±": r"$\pm$", "–": "--", "−": "$-$"}
+
+
+def to_latex(grid: Grid) -> str:
+    """A tabular environment; the caption is a comment, the footnotes follow in small type."""
+    groups, header = grid.groups(), []
+    if any(upper for upper, _ in groups):
+        header.append(" & ".join(_group(upper, width) for upper, width in groups))
+    header.append(" & ".join(_escape(lower) for _, lower in grid.columns))
+    rules = _rules(groups)
+    if rules:
+        header[0] += r" \\" + "\n" + rules
+        header = ["\n".join(header)]
+    lines = [" & ".join(_cell(cell) for cell in row) for row in grid.rows]
+    body = " \\\\\n".join([*header, "\\midrule\n" + lines[0], *lines[1:]])
+    notes = "".join(
+        f"\n\\\\ {{\\footnotesize $^{{({i})}}$ {_escape(note)}}}" for i, note in enumerate(grid.notes, 1)
+    )
+    return (
+        f"% {grid.caption}\n\\begin{{tabular}}{{{'l' * len(grid.columns)}}}\n\\toprule\n{body} \\\\\n"
+        f"\\bottomrule\n\\end{{tabular}}{notes}\n"
+    )
+
+
+def _group(upper: str, width: int) -> str:
+    return rf"\multicolumn{{{width}}}{{c}}{{{_escape(upper)}}}" if upper else ""
+
+
+def _rules(groups: list[tuple[str, int]]) -> str:
+    """A line under each upper header."""
+    rules, start = [], 1
+    for upper, width in groups:
+        if upper:
+            rules.append(rf"\cmidrule(lr){{{start}-{start + width - 1}}}")
+        start += width
+    return "".join(rules)
+
+
+def _cell(cell: Cell) -> str:
+    text = rf"{_escape(cell.text)} $\pm$ {cell.sd}" if cell.sd else _escape(cell.text)
+    if cell.place:
+        text = rf"\textbf{{{text}}}" if cell.place == 1 else rf"\underline{{{text}}}"
+    if cell.tied:
+        text += r" $\approx$"
+    if cell.paper:
+        text += f" [{_escape(cell.paper)}{'$^*$' if cell.quoted else ''}]"
+    return text + (f"$^{{({cell.note})}}$" if cell.note else "")
+
+
+def _escape(text: str) -> str:
+    return "".join(SPECIAL.get(character, character) for character in text)

@@ -1,0 +1,34 @@
+"""Tables in Markdown."""
+
+from dekm.tables.grid import Cell, Grid
+
+
+def to_markdown(grid: Grid) -> str:
+    """A pipe table with its caption and footnotes below."""
+    header = [f"{upper} {lower}".strip() for upper, lower in grid.columns]
+    lines = [[_cell(cell) for cell in row] for row in grid.rows]
+    widths = [max(map(len, column)) for column in zip(header, *lines, strict=True)]
+    rule = ["-" * width for width in widths]
+    padded = [
+        "| " + " | ".join(value.ljust(width) for value, width in zip(line, widths, strict=True)) + " |"
+        for line in (header, rule, *lines)
+    ]
+    notes = [f"{i}. {_escape(note)}" for i, note in enumerate(grid.notes, 1)]
+    return "\n".join([*padded, "", grid.caption, *(["", *notes] if notes else []), ""])
+
+
+def _cell(cell: Cell) -> str:
+    text = f"{cell.text} ± {cell.sd}" if cell.sd else cell.text
+    text = _escape(text)
+    if cell.place:
+        text = f"**{text}**" if cell.place == 1 else f"<ins>{text}</ins>"
+    if cell.tied:
+        text += " ≈"
+    if cell.paper:
+        star = r"\*" if cell.quoted else ""
+        text += f" [{cell.paper}{star}{', ' + cell.difference if cell.difference else ''}]"
+    return f"{text} ({cell.note})" if cell.note else text
+
+
+def _escape(text: str) -> str:
+    return text.replace("|", r"\|").replace("*", r"\*").replace("<", "&lt;")
