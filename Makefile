@@ -4,9 +4,10 @@ BIN := .venv/bin
 RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
 ARGS ?=
 PORT ?= 5000
+CONFIG ?= config/demo.yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help demo paper ui test check clean
+.PHONY: help demo paper report ui test check clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /|/' | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -23,11 +24,16 @@ help: ## Show the targets
 demo: .venv/installed ## Run the demo: two embedded datasets, minutes on two CPU cores
 	@$(RUN) snakemake --configfile config/demo.yaml $(ARGS)
 	@echo; cat results/demo/tables/table3.md
-	@echo "Tables:  results/demo/tables/    Runs: results/demo/runs/"
-	@echo "Browse:  make ui"
+	@echo "Tables: results/demo/tables/table3.html    Figures: results/demo/figures/"
+	@echo "Runs:   results/demo/runs/                 Browse them: make ui    One page of all: make report"
 
 paper: .venv/installed ## Run the paper's experiments; options in ARGS, as in: make paper ARGS="-n"
 	@$(RUN) snakemake $(ARGS)
+
+report: .venv/installed ## Write results/<name>/report.html, one page of all; CONFIG=config/config.yaml for the paper
+	@$(RUN) && export PATH && name=$$(sed -n 's/^name: *//p' $(CONFIG)) && \
+		snakemake --configfile $(CONFIG) --report results/$$name/report.html && \
+		echo "The report is results/$$name/report.html"
 
 ui: .venv/installed ## Browse all runs in the MLflow UI on this machine; another port with PORT=5001
 	@$(RUN) python -m dekm ui --store results --port $(PORT)

@@ -12,7 +12,7 @@ from dekm.config import find_dataset
 from dekm.datasets import DATASETS
 from dekm.errors import InputError
 from dekm.figures import FIGURES
-from dekm.methods import METHODS
+from dekm.methods import METHODS, STRATEGIES
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -47,6 +47,10 @@ def parser() -> argparse.ArgumentParser:
     _add_dataset_arguments(command)
     command.add_argument("--results", type=Path, required=True, help="folder of the results")
     command.add_argument("--subsample", type=int, help="keep so many samples, each class in its share")
+    command.add_argument(
+        "--classes", type=int, dest="n_classes", help="keep so many classes, drawn at random"
+    )
+    command.add_argument("--name", help="folder of the prepared data; that of the dataset if it is missing")
 
     command = _add(commands, pretrain, "pretrain the autoencoders of a dataset, one per seed")
     command.add_argument("dataset")
@@ -55,7 +59,7 @@ def parser() -> argparse.ArgumentParser:
 
     command = _add(commands, cluster, "run one method on one dataset, once per seed")
     command.add_argument("dataset")
-    command.add_argument("method", choices=METHODS)
+    command.add_argument("method", choices=[*METHODS, *STRATEGIES])
     _add_cell_arguments(command)
 
     _add_report_commands(commands)
@@ -105,13 +109,16 @@ def prepare(
     licence_held: bool,
     results: Path,
     subsample: int | None,
+    n_classes: int | None,
+    name: str | None,
 ) -> None:
     """Load, check and store a dataset."""
     from dekm.datasets import prepared
 
     row = find_dataset(dataset, parse_settings(settings))
     row.check_licence(licence_held)
-    prepared.prepare(row, raw_dir, results / "data" / dataset, subsample=subsample)
+    folder = results / "data" / (name or dataset)
+    prepared.prepare(row, raw_dir, folder, subsample=subsample, n_classes=n_classes)
 
 
 def pretrain(settings: list[str], **arguments: Any) -> None:
@@ -128,21 +135,37 @@ def cluster(settings: list[str], **arguments: Any) -> None:
     cluster_cell(settings=parse_settings(settings), **arguments)
 
 
-def table2(results: Path, datasets: list[str], paper: Path, out: Path) -> None:
+def table2(results: Path, datasets: list[str], left_out: list[str], paper: Path, out: Path) -> None:
     """Write Table II."""
     from dekm.tables import write_table2
 
+    note_left_out(results, left_out)
     write_table2(results, datasets, paper, out)
 
 
 def table(
-    results: Path, datasets: list[str], methods: list[str], strategies: list[str], paper: Path, out: Path
+    results: Path,
+    datasets: list[str],
+    left_out: list[str],
+    methods: list[str],
+    strategies: list[str],
+    paper: Path,
+    out: Path,
 ) -> None:
     """Write Table III."""
     from dekm.tables import write_table3
 
+    note_left_out(results, left_out)
     labels = {name: row.label for name, row in (DATASETS | METHODS).items()}
     write_table3(results, datasets, methods, paper, out, strategies=strategies, labels=labels)
+
+
+def note_left_out(results: Path, left_out: list[str]) -> None:
+    """Leave the reason why a dataset is left out where the tables look for it."""
+    from dekm.provenance import write_json
+
+    for dataset, reason in parse_settings(left_out).items():
+        write_json(results / "data" / dataset / "skipped.json", {"reason": reason})
 
 
 def figure(name: str, inputs: list[Path], out: Path) -> None:
@@ -240,6 +263,9 @@ def _add_report_commands(commands: Any) -> None:
 def _add_table_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--results", type=Path, required=True, help="folder of the results")
     command.add_argument("--datasets", nargs="+", required=True)
+    command.add_argument(
+        "--left-out", action="append", default=[], metavar="DATASET=REASON", help="why one has no results"
+    )
     command.add_argument("--paper", type=Path, required=True, help="CSV file of the paper's numbers")
     command.add_argument("--out", type=Path, required=True, help="folder of the table files")
 

@@ -12,11 +12,25 @@ import yaml
 from dekm.datasets import DATASETS
 from dekm.datasets.dataset import Dataset
 from dekm.errors import InputError
-from dekm.methods import METHODS
+from dekm.methods import STRATEGIES, find_method
 
 RESULTS = Path("results")
 EXPERIMENT_KEYS = {"subsample", "pretraining", "methods", "licence_held"}
-RULES = {"all", "everything", "download", "prepare", "pretrain", "cluster", "table", "track"}
+FIG1 = "fig1"
+FIG1_PARAMETERS = {"max_iter": 20, "tol": 0}  # the paper shows iterations 0, 1, 2 and 20
+RULES = {
+    FIG1,
+    "figures",
+    "report",
+    "all",
+    "everything",
+    "download",
+    "prepare",
+    "pretrain",
+    "cluster",
+    "table",
+    "track",
+}
 
 
 @dataclass(frozen=True)
@@ -70,6 +84,20 @@ class Experiment:
         """Options of a dataset's loader, or the block that describes a user's own data."""
         return {key: value for key, value in self._overrides(dataset).items() if key not in EXPERIMENT_KEYS}
 
+    @property
+    def figures(self) -> dict[str, str]:
+        """The dataset of each figure that shows one, where that dataset is not left out."""
+        shown = {name: block["dataset"] for name, block in self.option("figures", {}).items()}
+        return {name: dataset for name, dataset in shown.items() if dataset in self.datasets}
+
+    def row(self, dataset: str) -> Dataset:
+        """A dataset of the tables, or the one that Figure 1 is drawn on."""
+        return self.datasets[self.figures["fig1"] if dataset == FIG1 else dataset]
+
+    def n_classes(self, dataset: str) -> int | None:
+        """Number of classes to keep; None is all of them."""
+        return self.config["figures"]["fig1"].get("n_classes", 4) if dataset == FIG1 else None
+
     def option(self, name: str, default: Any) -> Any:
         """A top-level key that may be missing."""
         return self.config.get(name, default)
@@ -84,23 +112,29 @@ class Experiment:
 
     def parameters(self, dataset: str, method: str) -> dict[str, Any]:
         """Parameters of a method on a dataset."""
+        of = "dekm" if method in STRATEGIES else method
         overrides = self._overrides(dataset).get("methods", {})
-        return (self.config["methods"][method] or {}) | (overrides.get(method) or {})
+        return (self.config["methods"].get(of) or {}) | (overrides.get(of) or {})
 
     def architecture(self, dataset: str, method: str) -> str | None:
         """The pretrained autoencoder that a method starts from on a dataset."""
-        return METHODS[method].architecture(self.datasets[dataset].kind)
+        return find_method(method).architecture(self.row(dataset).kind)
 
     def method_module(self, method: str) -> str:
         """The module that defines a method's estimator."""
-        return METHODS[method].module
+        return find_method(method).module
 
     @cached_property
     def _rows(self) -> dict[str, Dataset]:
         return {name: find_dataset(name, self.options(name)) for name in self.config["datasets"]}
 
     def _overrides(self, dataset: str) -> dict[str, Any]:
-        return self.config["datasets"][dataset] or {}
+        if dataset != FIG1:
+            return self.config["datasets"][dataset] or {}
+        base = self._overrides(self.figures["fig1"])
+        pretraining = base.get("pretraining", {}) | {"embedding_dim": 2}
+        dekm = base.get("methods", {}).get("dekm", {}) | FIG1_PARAMETERS
+        return base | {"pretraining": pretraining, "methods": {"dekm": dekm}}
 
 
 def read_experiment(config: Mapping[str, Any], schema_file: Path) -> Experiment:
@@ -149,6 +183,10 @@ def find_unfit_data(experiment: Experiment) -> Iterator[str]:
             yield f"datasets: {error}"
         if name in RULES:
             yield f"datasets.{name}: give it another name; this one is a target of the workflow."
+    valid = list(experiment.config["datasets"])
+    for figure, block in experiment.option("figures", {}).items():
+        if block["dataset"] not in valid:
+            yield f"figures.{figure}.dataset: {block['dataset']!r} should be one of {valid}."
 
 
 def find_mistakes(config: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[str]:

@@ -19,7 +19,7 @@ from sklearn.frozen import FrozenEstimator
 from dekm.autoencoders import Autoencoder
 from dekm.datasets import prepared
 from dekm.errors import InputError
-from dekm.methods import METHODS, Method
+from dekm.methods import Method, find_method
 from dekm.provenance import digest, facts, read_json, source_digest, whole_folder, write_json
 from dekm.records import History, write_pretraining, write_run
 from dekm.training import resolve_device, tensor_cores
@@ -83,7 +83,7 @@ def cluster_cell(
     Writes ``runs/<dataset>/<method>/seed<seed>/`` and a ``summary.json`` beside the seeds.
     """
     X, y, data = prepared.load(results / "data" / dataset)
-    row = METHODS[method]
+    row = find_method(method)
     settings = dict(row.params) | dict(settings)
     check_settings(row.load(), settings)
     architecture = row.architecture(data["kind"])

@@ -7,10 +7,11 @@ from safetensors import safe_open
 
 from dekm.datasets import DATASETS, prepared
 from dekm.errors import InputError
-from dekm.experiment import MAX_FRAMES, History, cluster_cell, pretrain_cell, scores
+from dekm.experiment import cluster_cell, pretrain_cell
 from dekm.methods import METHODS
 from dekm.methods.base import Iteration
 from dekm.provenance import read_json, write_json
+from dekm.records import MAX_FRAMES, History, scores
 
 PRETRAINING = {"channels": (4, 8, 8), "hidden": (32, 16), "n_epochs": 2, "batch_size": 32}
 SETTINGS = {
@@ -96,6 +97,7 @@ def test_a_cell_of_every_method_writes_scores_labels_and_history(results):
             "history.csv",
             "labels.npy",
             "metrics.json",
+            "model.safetensors",
         ]
         labels, found = np.load(cell / "seed0/labels.npy"), read_json(cell / "seed0/metrics.json")
         y = prepared.load(results / "data/digits")[1]

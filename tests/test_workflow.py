@@ -126,6 +126,7 @@ def test_facts_reproduce_a_run(workspace: Workspace) -> None:
         "history.csv",
         "labels.npy",
         "embedding.npy",
+        "model.safetensors",
     }
 
 

@@ -20,7 +20,14 @@ DATA = "data.npz"
 FACTS = "facts.json"
 
 
-def prepare(dataset: Dataset, raw_dir: Path, folder: Path, *, subsample: int | None = None) -> dict[str, Any]:
+def prepare(
+    dataset: Dataset,
+    raw_dir: Path,
+    folder: Path,
+    *,
+    subsample: int | None = None,
+    n_classes: int | None = None,
+) -> dict[str, Any]:
     """Load a dataset, check it against its row of Table II, and write ``data.npz`` and ``facts.json``.
 
     Parameters
@@ -28,21 +35,26 @@ def prepare(dataset: Dataset, raw_dir: Path, folder: Path, *, subsample: int | N
     raw_dir : folder of the raw files
     folder : where the two files go
     subsample : keep so many samples, drawn without replacement, each class in its share
+    n_classes : keep so many classes, drawn with a fixed seed
 
     Raises
     ------
     InputError
-        If the data are not what Table II says, or `subsample` does not fit.
+        If the data are not what Table II says, or `subsample` or `n_classes` does not fit.
     """
     X, y = dataset.load(raw_dir)
     check(dataset, X, y)
+    label, n_clusters = dataset.label, dataset.n_clusters
+    if n_classes is not None:
+        X, y, kept = random_classes(X, y, n_classes)
+        label, n_clusters = f"{label}, classes {', '.join(map(str, kept))}", n_classes
     if subsample is not None:
         X, y = stratified_subsample(X, y, subsample)
     facts = {
-        "label": dataset.label,
+        "label": label,
         "kind": dataset.kind,
         "n_samples": X.shape[0],
-        "n_clusters": dataset.n_clusters,
+        "n_clusters": n_clusters,
         "shape": list(X.shape[1:]),
         "class_counts": None if y is None else list(count_classes(y)),
         "subsample": subsample,
@@ -114,6 +126,18 @@ def stratified_subsample(X: Samples, y: Labels, size: int) -> tuple[Samples, Lab
         kept, _ = train_test_split(np.arange(n_samples), train_size=size, stratify=y, random_state=0)
     kept.sort()
     return X[kept], None if y is None else y[kept]
+
+
+def random_classes(X: Samples, y: Labels, n_classes: int) -> tuple[Samples, np.ndarray, list[int]]:
+    """The samples of `n_classes` classes drawn with a fixed seed, their labels, and the classes."""
+    if y is None:
+        raise InputError(f"n_classes={n_classes} needs true labels, and there are none.")
+    classes = np.unique(y)
+    if not 1 <= n_classes <= len(classes):
+        raise InputError(f"n_classes={n_classes} should be from 1 to {len(classes)}.")
+    kept = np.sort(np.random.default_rng(0).choice(classes, n_classes, replace=False))
+    chosen = np.isin(y, kept)
+    return X[chosen], y[chosen], kept.tolist()
 
 
 def content_digest(X: Samples, y: Labels) -> str:

@@ -41,6 +41,15 @@ class Method:
         return self.autoencoder
 
 
+# The strategies of Section IV-F, in the paper's order: what moves, and in which space.
+_MOVES = (("Y", "last"), ("Y", "random"), ("Y", "all"), ("H", "random"), ("H", "all"))
+STRATEGIES: dict[str, Method] = {
+    f"strategy_{i}": Method(
+        f"Strategy {i}", "dekm.methods.dekm:DEKM", "matching", {"space": space, "dims": dims}
+    )
+    for i, (space, dims) in enumerate(_MOVES, start=1)
+}
+
 METHODS: dict[str, Method] = {
     "k_means": Method("K-means", "dekm.methods.baselines:KMeans"),
     "pca_k_means": Method("PCA+K-means", "dekm.methods.baselines:PCAKMeans"),
@@ -53,3 +62,8 @@ METHODS: dict[str, Method] = {
     "dekm": Method("DEKM", "dekm.methods.dekm:DEKM", "matching"),
     "dekm_f": Method("DEKM_F", "dekm.methods.dekm:DEKM", "matching", {"n_batches": "pass"}),
 }
+
+
+def find_method(name: str) -> Method:
+    """A row of Table III, or a strategy of Figure 4."""
+    return METHODS[name] if name in METHODS else STRATEGIES[name]

@@ -25,6 +25,10 @@ if not EXPERIMENT.datasets:
 RESULTS = str(EXPERIMENT.results)
 THREADS = EXPERIMENT.option("threads", 8)
 SEEDS = EXPERIMENT.seeds
+STRATEGIES = [f"strategy_{i}" for i in range(1, 6)]
+IMAGE_DATASETS = [
+    name for name, row in EXPERIMENT.datasets.items() if row.kind == "images"
+]
 # These decide no result: they are resources of the rules, since a change of params would rerun jobs.
 DEVICE = EXPERIMENT.option("device", "auto")
 GPUS = 0 if DEVICE == "cpu" else 1
@@ -41,8 +45,8 @@ shell.prefix(
 
 
 wildcard_constraints:
-    dataset="|".join(EXPERIMENT.datasets),
-    method="|".join(EXPERIMENT.methods),
+    dataset="|".join([*EXPERIMENT.datasets, "fig1"]),
+    method="|".join([*EXPERIMENT.methods, "dekm", "strategy_[1-5]"]),
     architecture="conv|mlp",
 
 
@@ -57,30 +61,46 @@ def arguments(settings):
     return " ".join(f"--set {shlex.quote(pair)}" for pair in pairs)
 
 
+def base(wildcards):
+    """The dataset of the tables that a dataset is, or is a part of."""
+    return (
+        EXPERIMENT.figures["fig1"] if wildcards.dataset == "fig1" else wildcards.dataset
+    )
+
+
 def raw_facts(wildcards):
     """What prepare waits for: the raw files, the user's own data, or nothing where data are embedded."""
-    dataset = EXPERIMENT.datasets[wildcards.dataset]
-    return rules.download.output if dataset.raw else dataset.options.get("path", [])
+    dataset = EXPERIMENT.row(wildcards.dataset)
+    raw = expand(rules.download.output, dataset=base(wildcards))
+    return raw if dataset.raw else dataset.options.get("path", [])
 
 
 def dataset_arguments(wildcards):
     """Options of a dataset."""
-    held = (
-        " --licence-held" if EXPERIMENT.datasets[wildcards.dataset].restricted else ""
-    )
-    return arguments(EXPERIMENT.options(wildcards.dataset)) + held
+    held = " --licence-held" if EXPERIMENT.row(wildcards.dataset).restricted else ""
+    return arguments(EXPERIMENT.options(base(wildcards))) + held
 
 
 def loader_sources(wildcards):
     """Digest of the code that makes the prepared data of a dataset."""
-    loader = EXPERIMENT.datasets[wildcards.dataset].loader.partition(":")[0]
+    loader = EXPERIMENT.row(wildcards.dataset).loader.partition(":")[0]
     return source_digest("dekm.datasets.prepared", loader)
 
 
-def subsample_argument(wildcards):
-    """How many samples of a dataset to keep."""
-    subsample = EXPERIMENT.subsample(wildcards.dataset)
-    return "" if subsample is None else f"--subsample {subsample}"
+def part_arguments(wildcards):
+    """How many samples and classes of a dataset to keep."""
+    parts = {
+        "subsample": EXPERIMENT.subsample(wildcards.dataset),
+        "classes": EXPERIMENT.n_classes(wildcards.dataset),
+    }
+    return " ".join(
+        f"--{name} {value}" for name, value in parts.items() if value is not None
+    )
+
+
+def seeds(wildcards):
+    """All seeds; Figure 1 shows the first."""
+    return SEEDS[:1] if wildcards.dataset == "fig1" else SEEDS
 
 
 def pretraining_arguments(wildcards):
@@ -113,3 +133,52 @@ def pretrained(wildcards):
 def summaries(datasets):
     """The cells of a table."""
     return expand(rules.cluster.output, dataset=datasets, method=EXPERIMENT.methods)
+
+
+def strategy_summaries():
+    """The cells of Figure 4, if it is drawn."""
+    dataset = EXPERIMENT.figures.get("fig4", [])
+    return expand(rules.cluster.output, dataset=dataset, method=STRATEGIES)
+
+
+def embedding_summaries():
+    """The cells of Figure 5, if it is drawn."""
+    shown = [
+        method
+        for method in ("pca_k_means", "ae_k_means", "dec", "dekm")
+        if method in EXPERIMENT.methods
+    ]
+    return expand(
+        rules.cluster.output, dataset=EXPERIMENT.figures.get("fig5", []), method=shown
+    )
+
+
+def run_figures():
+    """The figures of DEKM's first run on each dataset."""
+    shown = [method for method in EXPERIMENT.methods if method == "dekm"]
+    return expand(
+        rules.figures_of_run.output, dataset=EXPERIMENT.datasets, method=shown
+    )
+
+
+def left_out_arguments():
+    """Why datasets are left out of the tables."""
+    return " ".join(
+        f"--left-out {shlex.quote(f'{name}={reason}')}"
+        for name, reason in EXPERIMENT.left_out.items()
+    )
+
+
+def folder_of_output(wildcards, output):
+    """Folder of the files that a rule writes."""
+    return Path(output[0]).parent
+
+
+def folders_of_input(wildcards, input):
+    """Folders of the files that a rule reads."""
+    return [Path(file).parent for file in input]
+
+
+def first_seed_folders(wildcards, input):
+    """Folder of the first seed of each cell that a rule reads."""
+    return [Path(file).parent / f"seed{SEEDS[0]}" for file in input]

@@ -38,13 +38,14 @@ rule prepare:
         mem_mb=3000,
         runtime="1h",
     params:
+        base=base,
         results=results,
         raw_dir=EXPERIMENT.option("raw_dir", "resources/raw"),
         settings=dataset_arguments,
-        subsample=subsample_argument,
+        part=part_arguments,
         sources=loader_sources,
     message:
         "Prepare {wildcards.dataset}"
     shell:
-        "python -m dekm prepare {wildcards.dataset} --results {params.results} --raw-dir {params.raw_dir:q}"
-        " {params.subsample} {params.settings} 2> {log}"
+        "python -m dekm prepare {params.base} --name {wildcards.dataset} --results {params.results} --raw-dir {params.raw_dir:q}"
+        " {params.part} {params.settings} 2> {log}"

@@ -1,20 +1,77 @@
-TABLE = multiext(f"{RESULTS}/tables/table3", ".csv", ".md", ".tex")
+TABLES = f"{RESULTS}/tables"
 TRACKED = f"{RESULTS}/logs/track.done"
 
 
 localrules:
+    table2,
     table,
     table_of_dataset,
     track,
     track_dataset,
 
 
+rule table2:
+    input:
+        facts=expand(rules.prepare.output, dataset=EXPERIMENT.datasets),
+        paper=ROOT / "resources/paper/table2.csv",
+    output:
+        multiext(f"{TABLES}/table2", ".csv", ".md", ".tex"),
+        report(
+            f"{TABLES}/table2.html",
+            caption="../report/table2.rst",
+            category="Tables",
+            labels={"table": "Table II, datasets"},
+        ),
+    log:
+        f"{RESULTS}/logs/table2.log",
+    conda:
+        ENVIRONMENT
+    params:
+        results=results,
+        datasets=[*EXPERIMENT.datasets, *EXPERIMENT.left_out],
+        left_out=left_out_arguments(),
+        folder=folder_of_output,
+        sources=source_digest("dekm.tables"),
+    message:
+        "Write Table II"
+    shell:
+        "python -m dekm table2 --results {params.results} --datasets {params.datasets}"
+        " {params.left_out} --paper {input.paper:q} --out {params.folder} 2> {log}"
+
+
 rule table:
     input:
         cells=summaries(EXPERIMENT.datasets),
+        strategies=strategy_summaries(),
         paper=ROOT / "resources/paper/table3.csv",
+        claims=ROOT / "resources/paper/claims.csv",
     output:
-        TABLE,
+        multiext(f"{TABLES}/table3", ".csv", ".md", ".tex"),
+        report(
+            f"{TABLES}/table3.html",
+            caption="../report/table3.rst",
+            category="Tables",
+            labels={"table": "Table III, clustering results, and what follows"},
+        ),
+        report(
+            f"{TABLES}/further.csv",
+            caption="../report/further.rst",
+            category="Tables",
+            labels={"table": "ARI, seconds and memory"},
+        ),
+        report(
+            f"{TABLES}/verdicts.csv",
+            caption="../report/verdicts.rst",
+            category="Tables",
+            labels={"table": "Verdict on each cell of the paper"},
+        ),
+        report(
+            f"{TABLES}/claims.csv",
+            caption="../report/claims.rst",
+            category="Tables",
+            labels={"table": "Claims of the paper"},
+        ),
+        multiext(f"{TABLES}/ranks", ".csv", ".md"),
     log:
         f"{RESULTS}/logs/table.log",
     benchmark:
@@ -23,23 +80,27 @@ rule table:
         ENVIRONMENT
     params:
         results=results,
-        datasets=list(EXPERIMENT.datasets),
+        datasets=[*EXPERIMENT.datasets, *EXPERIMENT.left_out],
         methods=EXPERIMENT.methods,
-        folder=lambda wildcards, output: Path(output[0]).parent,
+        strategies=STRATEGIES if EXPERIMENT.figures.get("fig4") else [],
+        left_out=left_out_arguments(),
+        folder=folder_of_output,
         sources=source_digest("dekm.tables"),
     message:
-        "Write Table III"
+        "Write Table III, and what follows from it"
     shell:
         "python -m dekm table --results {params.results} --datasets {params.datasets}"
-        " --methods {params.methods} --paper {input.paper:q} --out {params.folder} 2> {log}"
+        " --methods {params.methods} --strategies {params.strategies} {params.left_out}"
+        " --paper {input.paper:q} --out {params.folder} 2> {log}"
 
 
 use rule table as table_of_dataset with:
     input:
         cells=lambda wildcards: summaries(wildcards.dataset),
         paper=ROOT / "resources/paper/table3.csv",
+        claims=ROOT / "resources/paper/claims.csv",
     output:
-        multiext(f"{RESULTS}/tables/{{dataset}}/table3", ".csv", ".md", ".tex"),
+        multiext(f"{TABLES}/{{dataset}}/table3", ".csv", ".md", ".tex", ".html"),
     log:
         f"{RESULTS}/logs/table/{{dataset}}.log",
     benchmark:
@@ -48,7 +109,9 @@ use rule table as table_of_dataset with:
         results=results,
         datasets="{dataset}",
         methods=EXPERIMENT.methods,
-        folder=lambda wildcards, output: Path(output[0]).parent,
+        strategies=[],
+        left_out="",
+        folder=folder_of_output,
         sources=source_digest("dekm.tables"),
     message:
         "Write Table III for {wildcards.dataset} alone"
@@ -57,6 +120,7 @@ use rule table as table_of_dataset with:
 rule track:
     input:
         summaries(EXPERIMENT.datasets),
+        strategy_summaries(),
     output:
         touch(TRACKED),
     log:

@@ -18,7 +18,7 @@ rule pretrain:
         fresh=FRESH,
     params:
         results=results,
-        seeds=SEEDS,
+        seeds=seeds,
         settings=pretraining_arguments,
         sources=source_digest("dekm.autoencoders"),
     message:
@@ -49,7 +49,7 @@ rule cluster:
         fresh=FRESH,
     params:
         results=results,
-        seeds=SEEDS,
+        seeds=seeds,
         settings=method_arguments,
         sources=method_sources,
     message:

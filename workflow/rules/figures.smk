@@ -1,0 +1,195 @@
+FIGURES = f"{RESULTS}/figures"
+
+
+localrules:
+    figure_entropy,
+    figure_samples,
+
+
+rule figure_iterations:
+    input:
+        expand(rules.cluster.output, dataset="fig1", method="dekm"),
+    output:
+        report(
+            multiext(f"{FIGURES}/fig1", ".png", ".gif"),
+            caption="../report/fig1.rst",
+            category="Figures",
+            labels={"figure": "1, iterations"},
+        ),
+        multiext(f"{FIGURES}/fig1", ".pdf", ".csv"),
+    log:
+        f"{RESULTS}/logs/figures/fig1.log",
+    conda:
+        ENVIRONMENT
+    params:
+        runs=first_seed_folders,
+        folder=folder_of_output,
+        sources=source_digest("dekm.figures.fig1_iterations"),
+    message:
+        "Draw Figure 1"
+    shell:
+        "python -m dekm figure fig1 {params.runs} --out {params.folder} 2> {log}"
+
+
+rule figure_entropy:
+    output:
+        report(
+            f"{FIGURES}/fig2.png",
+            caption="../report/fig2.rst",
+            category="Figures",
+            labels={"figure": "2, entropy"},
+        ),
+        multiext(f"{FIGURES}/fig2", ".pdf", ".csv"),
+    log:
+        f"{RESULTS}/logs/figures/fig2.log",
+    conda:
+        ENVIRONMENT
+    params:
+        folder=folder_of_output,
+        sources=source_digest("dekm.figures.fig2_entropy"),
+    message:
+        "Draw Figure 2"
+    shell:
+        "python -m dekm figure fig2 --out {params.folder} 2> {log}"
+
+
+rule figure_samples:
+    input:
+        expand(rules.prepare.output, dataset=IMAGE_DATASETS),
+    output:
+        report(
+            f"{FIGURES}/fig3.png",
+            caption="../report/fig3.rst",
+            category="Figures",
+            labels={"figure": "3, samples"},
+        ),
+        multiext(f"{FIGURES}/fig3", ".pdf", ".csv"),
+    log:
+        f"{RESULTS}/logs/figures/fig3.log",
+    conda:
+        ENVIRONMENT
+    params:
+        data=folders_of_input,
+        folder=folder_of_output,
+        sources=source_digest("dekm.figures.fig3_samples"),
+    message:
+        "Draw Figure 3"
+    shell:
+        "python -m dekm figure fig3 {params.data} --out {params.folder} 2> {log}"
+
+
+rule figure_strategies:
+    input:
+        strategy_summaries(),
+    output:
+        report(
+            f"{FIGURES}/fig4.png",
+            caption="../report/fig4.rst",
+            category="Figures",
+            labels={"figure": "4, strategies"},
+        ),
+        report(
+            f"{FIGURES}/fig4_final.csv",
+            caption="../report/fig4_final.rst",
+            category="Figures",
+            labels={"figure": "4, final values"},
+        ),
+        multiext(f"{FIGURES}/fig4", ".pdf", ".csv"),
+    log:
+        f"{RESULTS}/logs/figures/fig4.log",
+    conda:
+        ENVIRONMENT
+    params:
+        cells=folders_of_input,
+        folder=folder_of_output,
+        sources=source_digest("dekm.figures.fig4_strategies"),
+    message:
+        "Draw Figure 4"
+    shell:
+        "python -m dekm figure fig4 {params.cells} --out {params.folder} 2> {log}"
+
+
+rule figure_embeddings:
+    input:
+        embedding_summaries(),
+    output:
+        report(
+            f"{FIGURES}/fig5.png",
+            caption="../report/fig5.rst",
+            category="Figures",
+            labels={"figure": "5, embeddings"},
+        ),
+        multiext(f"{FIGURES}/fig5", ".pdf", ".csv"),
+    log:
+        f"{RESULTS}/logs/figures/fig5.log",
+    conda:
+        ENVIRONMENT
+    threads: 4
+    params:
+        runs=first_seed_folders,
+        folder=folder_of_output,
+        sources=source_digest("dekm.figures.fig5_embeddings"),
+    message:
+        "Draw Figure 5"
+    shell:
+        "python -m dekm figure fig5 {params.runs} --out {params.folder} 2> {log}"
+
+
+rule figure_ranks:
+    input:
+        f"{TABLES}/ranks.csv",
+    output:
+        report(
+            f"{FIGURES}/ranks.png",
+            caption="../report/ranks.rst",
+            category="Figures",
+            labels={"figure": "mean ranks"},
+        ),
+        f"{FIGURES}/ranks.pdf",
+    log:
+        f"{RESULTS}/logs/figures/ranks.log",
+    conda:
+        ENVIRONMENT
+    params:
+        folder=folder_of_output,
+        sources=source_digest("dekm.figures.ranks"),
+    message:
+        "Draw the mean ranks"
+    shell:
+        "python -m dekm figure ranks {input} --out {params.folder} 2> {log}"
+
+
+rule figures_of_run:
+    input:
+        rules.cluster.output,
+    output:
+        report(
+            f"{FIGURES}/runs/{{dataset}}/{{method}}/curves.png",
+            caption="../report/curves.rst",
+            category="Runs",
+            subcategory="{dataset}",
+            labels={"method": "{method}", "figure": "curves"},
+        ),
+    log:
+        f"{RESULTS}/logs/figures/{{dataset}}/{{method}}.log",
+    conda:
+        ENVIRONMENT
+    params:
+        runs=first_seed_folders,
+        folder=folder_of_output,
+        sources=source_digest("dekm.figures.runs"),
+    message:
+        "Draw the first run of {wildcards.method} on {wildcards.dataset}"
+    shell:
+        "python -m dekm figure runs {params.runs} --out {params.folder} 2> {log}"
+
+
+rule figures:
+    input:
+        rules.figure_entropy.output,
+        rules.figure_samples.output if IMAGE_DATASETS else [],
+        rules.figure_iterations.output if "fig1" in EXPERIMENT.figures else [],
+        rules.figure_strategies.output if "fig4" in EXPERIMENT.figures else [],
+        rules.figure_embeddings.output if "fig5" in EXPERIMENT.figures else [],
+        rules.figure_ranks.output if len(EXPERIMENT.datasets) > 1 else [],
+        run_figures(),
