@@ -9,7 +9,6 @@ import inspect
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from dekm.errors import InputError
 from dekm.methods import Method, find_method
 from dekm.provenance import digest, facts, read_json, source_digest, whole_folder, write_json
 from dekm.records import History, write_pretraining, write_run
-from dekm.training import resolve_device, tensor_cores
+from dekm.training import resolve_device
 
 logger = logging.getLogger(__name__)
 
@@ -128,43 +127,21 @@ def run_seeds(
     """
     keys = {seed: digest({**cell, **what, "format": FORMAT}) for seed, what in decisive.items()}
     name = " ".join(str(value) for key, value in cell.items() if key != "label")
-
-    def run(seed: int) -> None:
+    for seed, key in keys.items():
+        target = folder / f"seed{seed}"
+        if not fresh and is_complete(target, key):
+            logger.info("%s, seed %d: complete, kept", name, seed)
+            continue
         logger.info("%s, seed %d, on %s", name, seed, where(device))
-        with whole_folder(folder / f"seed{seed}") as temporary:
+        with whole_folder(target) as temporary:
             make(seed, temporary)
             made = facts(where(device))
-            write_json(temporary / "facts.json", {"key": keys[seed], **cell, **decisive[seed], **made})
-
-    complete = {seed for seed in keys if not fresh and is_complete(folder / f"seed{seed}", keys[seed])}
-    for seed in complete:
-        logger.info("%s, seed %d: complete, kept", name, seed)
-    side_by_side(run, [seed for seed in keys if seed not in complete], device)
+            write_json(temporary / "facts.json", {"key": key, **cell, **decisive[seed], **made})
     results = {
         str(seed): {"key": key, **read_json(folder / f"seed{seed}" / "metrics.json")}
         for seed, key in keys.items()
     }
     write_json(folder / "summary.json", {**cell, "seeds": results})
-
-
-def side_by_side(run: Callable[[int], None], seeds: Sequence[int], device: str) -> None:
-    """Run the seeds: on a GPU at the same time, each on a stream of its own; on the CPU one after the other.
-
-    Every seed computes what it computes alone.
-    """
-    resolved = resolve_device(device)
-    if resolved.type == "cpu":
-        for seed in seeds:
-            run(seed)
-        return
-
-    def run_on_stream(seed: int) -> None:
-        with torch.cuda.device(resolved), torch.cuda.stream(torch.cuda.Stream()):
-            run(seed)
-            torch.cuda.current_stream().synchronize()
-
-    with tensor_cores(), ThreadPoolExecutor(max_workers=max(1, len(seeds))) as pool:
-        list(pool.map(run_on_stream, seeds))
 
 
 def build(

@@ -3,7 +3,6 @@
 import contextlib
 import math
 import os
-import threading
 from collections.abc import Callable, Iterable, Iterator
 
 import torch
@@ -17,7 +16,6 @@ os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
 
 EMBEDDING_BATCH = 2048
 WARM_UP = 3
-CAPTURING = threading.Lock()
 
 Loss = Callable[[Int[Tensor, " b"]], Float[Tensor, ""]]
 
@@ -106,11 +104,10 @@ class Step:
         graph, static_index = torch.cuda.CUDAGraph(), index.clone()
         if self.generator is not None:
             graph.register_generator_state(self.generator)
-        # A stream of its own: graphs captured on one stream share cuBLAS's workspace, also when replayed
-        # side by side.
-        capture = torch.cuda.graph(graph, stream=torch.cuda.Stream(), capture_error_mode="thread_local")
-        torch.cuda.current_stream().synchronize()
-        with CAPTURING, capture, tensor_cores():
+        # On a stream of its own: graphs captured on one stream share cuBLAS's workspace, and would disturb
+        # each other when replayed at the same time.
+        capture = torch.cuda.graph(graph, stream=torch.cuda.Stream())
+        with capture, tensor_cores():
             loss = self._step(static_index)
 
         def replay(index: Tensor) -> Tensor:

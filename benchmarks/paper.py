@@ -1,0 +1,54 @@
+"""Run the cells of Table III from prepared data in one process, and print the seconds of each.
+
+    python benchmarks/paper.py CONFIG RESULTS [--datasets mnist usps] [--methods dekm dec]
+
+RESULTS/data must hold the prepared datasets. Needs PyTorch, scikit-learn and SciPy, neither Snakemake nor
+MLflow. Cells that are complete are kept.
+"""
+
+import argparse
+import logging
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from dekm.config import Experiment
+from dekm.experiment import cluster_cell, pretrain_cell, where
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("config", type=Path)
+    parser.add_argument("results", type=Path)
+    parser.add_argument("--datasets", nargs="+")
+    parser.add_argument("--methods", nargs="+")
+    arguments = parser.parse_args()
+    logging.basicConfig(level=logging.WARNING, format="%(message)s")
+    experiment = Experiment(yaml.safe_load(arguments.config.read_text()))
+    device = experiment.option("device", "auto")
+    print(f"on {where(device)}", flush=True)
+    started = time.perf_counter()
+    methods = arguments.methods or experiment.methods
+    for dataset in arguments.datasets or experiment.datasets:
+        cell = {"results": arguments.results, "dataset": dataset, "seeds": experiment.seeds, "device": device}
+        needed = {experiment.architecture(dataset, method) for method in methods}
+        for architecture in sorted(filter(None, needed)):
+            settings = experiment.pretraining(dataset)
+            timed(pretrain_cell, architecture=architecture, settings=settings, **cell)
+        for method in methods:
+            timed(cluster_cell, method=method, settings=experiment.parameters(dataset, method), **cell)
+    print(f"{time.perf_counter() - started:8.1f} s in total", flush=True)
+
+
+def timed(run: Callable[..., None], *, dataset: str, **arguments: Any) -> None:
+    started = time.perf_counter()
+    run(dataset=dataset, **arguments)
+    what = arguments.get("method") or f"pretrain {arguments['architecture']}"
+    print(f"{time.perf_counter() - started:8.1f} s {dataset} {what}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
