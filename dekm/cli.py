@@ -135,6 +135,13 @@ def cluster(settings: list[str], **arguments: Any) -> None:
     cluster_cell(settings=parse_settings(settings), **arguments)
 
 
+def predict(run: Path, settings: list[str], device: str, out: Path) -> None:
+    """Write the cluster of each new sample."""
+    from dekm.prediction import write_predictions
+
+    write_predictions(run, parse_settings(settings), out, device=device)
+
+
 def table2(results: Path, datasets: list[str], left_out: list[str], paper: Path, out: Path) -> None:
     """Write Table II."""
     from dekm.tables import write_table2
@@ -229,17 +236,16 @@ def _add_dataset_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--licence-held", action="store_true", help="you hold the licence of restricted data"
     )
-    command.add_argument(
-        "--set",
-        dest="settings",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="an option of the dataset, or a setting that describes your own data",
-    )
+    _add_settings(command, "an option of the dataset, or a setting that describes your own data")
 
 
 def _add_report_commands(commands: Any) -> None:
+    command = _add(commands, predict, "give new data the clusters of a run")
+    command.add_argument("run", type=Path, help="folder of a run: RESULTS/runs/DATASET/METHOD/seedN")
+    command.add_argument("--out", type=Path, required=True, help="CSV file of the clusters")
+    command.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
+    _add_settings(command, "what describes the new data, at least path=...; else as the run's own data")
+
     command = _add(commands, table2, "write Table II from the prepared data")
     _add_table_arguments(command)
 
@@ -275,6 +281,10 @@ def _add_cell_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--seeds", type=int, nargs="+", required=True)
     command.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     command.add_argument("--fresh", action="store_true", help="recompute also what is complete")
+    _add_settings(command, "a parameter")
+
+
+def _add_settings(command: argparse.ArgumentParser, help_: str) -> None:
     command.add_argument(
-        "--set", dest="settings", action="append", default=[], metavar="NAME=VALUE", help="a parameter"
+        "--set", dest="settings", action="append", default=[], metavar="NAME=VALUE", help=help_
     )

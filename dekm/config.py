@@ -18,6 +18,18 @@ RESULTS = Path("results")
 EXPERIMENT_KEYS = {"subsample", "pretraining", "methods", "licence_held"}
 FIG1 = "fig1"
 FIG1_PARAMETERS = {"max_iter": 20, "tol": 0}  # the paper shows iterations 0, 1, 2 and 20
+# What the paper says, and what the authors' code does instead (docs/deviations.md).
+PROTOCOLS: dict[str, dict[str, Any]] = {
+    "paper": {
+        "pretraining": {"init": "xavier", "embedding_dim": None},
+        "dekm": {"tol": 0.001, "n_init_update": 20},
+    },
+    "released": {
+        "pretraining": {"init": "released", "embedding_dim": 10},
+        "dekm": {"tol": 0.005, "n_init_update": "2n_iter"},
+    },
+}
+OF_PROTOCOL = {"dekm", "dekm_f", *STRATEGIES}  # the methods whose parameters it decides
 RULES = {
     FIG1,
     "figures",
@@ -108,13 +120,15 @@ class Experiment:
 
     def pretraining(self, dataset: str) -> dict[str, Any]:
         """Settings of the autoencoders of a dataset."""
-        return self.option("pretraining", {}) | self._overrides(dataset).get("pretraining", {})
+        overrides = self._overrides(dataset).get("pretraining", {})
+        return self._protocol["pretraining"] | self.option("pretraining", {}) | overrides
 
     def parameters(self, dataset: str, method: str) -> dict[str, Any]:
         """Parameters of a method on a dataset."""
         of = "dekm" if method in STRATEGIES else method
         overrides = self._overrides(dataset).get("methods", {})
-        return (self.config["methods"].get(of) or {}) | (overrides.get(of) or {})
+        decided = self._protocol["dekm"] if method in OF_PROTOCOL else {}
+        return decided | (self.config["methods"].get(of) or {}) | (overrides.get(of) or {})
 
     def architecture(self, dataset: str, method: str) -> str | None:
         """The pretrained autoencoder that a method starts from on a dataset."""
@@ -123,6 +137,10 @@ class Experiment:
     def method_module(self, method: str) -> str:
         """The module that defines a method's estimator."""
         return find_method(method).module
+
+    @property
+    def _protocol(self) -> dict[str, Any]:
+        return PROTOCOLS[self.option("protocol", "paper")]
 
     @cached_property
     def _rows(self) -> dict[str, Dataset]:

@@ -130,7 +130,7 @@ def stored_runs(client: "MlflowClient", experiment_id: str) -> Iterator[Any]:
 
 def log_run(client: "MlflowClient", experiment_id: str, folder: RunFolder) -> None:
     """Write one run: tags, parameters, curves, final metrics and files."""
-    from mlflow.entities import Metric, Param, RunTag
+    from mlflow.entities import Dataset, DatasetInput, Metric, Param, RunTag
 
     facts = folder.facts
     final = read_json(folder.path / "metrics.json")
@@ -146,6 +146,7 @@ def log_run(client: "MlflowClient", experiment_id: str, folder: RunFolder) -> No
         "commit": facts["commit"],
         "device": facts["device"],
         "data_digest": facts["data"],
+        "mlflow.source.name": f"dekm {folder.stage}",
     }
     run = client.create_run(
         experiment_id,
@@ -160,6 +161,8 @@ def log_run(client: "MlflowClient", experiment_id: str, folder: RunFolder) -> No
     metrics += [Metric(name, float(value), end, 0) for name, value in final.items() if value is not None]
     for i in range(0, len(metrics), METRICS_PER_BATCH):
         client.log_batch(run_id, metrics=metrics[i : i + METRICS_PER_BATCH])
+    data = Dataset(facts["dataset"], facts["data"][:8], source_type="local", source="prepared data")
+    client.log_inputs(run_id, datasets=[DatasetInput(data)])
     client.log_artifacts(run_id, str(folder.path))
     client.log_batch(run_id, tags=[RunTag("mlflow.note.content", note(folder))])
     client.set_terminated(run_id, end_time=end)

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -102,3 +103,12 @@ def restored_logging() -> Iterator[None]:
     """Undo what the command line does to the logging of warnings."""
     yield
     logging.captureWarnings(False)
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from tests.workspace import Workspace
+
+    workspace = Workspace(tmp_path_factory.mktemp("finished"))
+    workspace.run()
+    return workspace.folder

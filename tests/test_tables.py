@@ -102,7 +102,7 @@ def test_one_seed_has_no_standard_deviation(results: Path) -> None:
         write_scores(results, dataset, "k_means", [0.5])
         write_scores(results, dataset, "dekm_f", [0.6])
     text = to_markdown(score_grid(cells(results)))
-    assert "<ins>50.00</ins> [53.40" in text
+    assert "_50.00_ [53.40" in text
     assert "over 1 seed. A single seed shows no noise." in text
 
 

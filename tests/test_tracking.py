@@ -1,10 +1,9 @@
 import json
 import multiprocessing
-import os
 import shutil
 import subprocess
 import sys
-import time
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from mlflow import MlflowClient
 from mlflow.entities import Metric
 
 from dekm.tracking import POINTS_PER_CURVE, address, curves, run_folders, sync_all
+from tests.ui import serving
 
 FACTS = {
     "dataset": "digits",
@@ -56,6 +56,7 @@ def test_a_run_has_its_parameters_curves_and_files(results: Path, tmp_path: Path
     run = next(run for run in stored(tmp_path) if run.info.run_name == "digits/dekm/s1")
     assert run.data.params == {"dataset": "digits", "method": "dekm", "seed": "1", "max_iter": "3"}
     assert run.data.metrics["acc"] == 0.9
+    assert [data.dataset.name for data in run.inputs.dataset_inputs] == ["digits"]
     history = client.get_metric_history(run.info.run_id, "eval/acc")
     assert [(point.step, point.value) for point in history] == [(0, 0.5), (1, 0.501), (2, 0.502)]
     assert [point.step for point in client.get_metric_history(run.info.run_id, "train/loss")] == [1, 2]
@@ -149,27 +150,7 @@ def test_the_ui_without_runs_says_how_to_make_some(tmp_path: Path) -> None:
 
 
 def test_the_ui_serves_the_runs_on_loopback(results: Path, tmp_path: Path) -> None:
-    import socket
-    import urllib.request
-
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "dekm", "ui", "--store", str(tmp_path), "--port", str(port)]
-    with (tmp_path / "log").open("w") as log:
-        server = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
-    try:
-        url = f"http://127.0.0.1:{port}/api/2.0/mlflow/experiments/get-by-name?experiment_name=demo"
-        deadline = time.monotonic() + 120
-        while True:
-            try:
-                with urllib.request.urlopen(url, timeout=5) as answer:
-                    assert json.load(answer)["experiment"]["name"] == "demo"
-                break
-            except OSError:
-                assert server.poll() is None, (tmp_path / "log").read_text()
-                assert time.monotonic() < deadline, (tmp_path / "log").read_text()
-                time.sleep(0.3)
-    finally:
-        os.killpg(server.pid, 15)
-        server.wait(timeout=30)
+    with serving(tmp_path) as address:
+        url = f"{address}/api/2.0/mlflow/experiments/get-by-name?experiment_name=demo"
+        with urllib.request.urlopen(url, timeout=5) as answer:
+            assert json.load(answer)["experiment"]["name"] == "demo"

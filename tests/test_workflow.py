@@ -5,82 +5,13 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pandas as pd
 import pytest
-import yaml
-from mlflow import MlflowClient
 
-ROOT = Path(__file__).parent.parent
-TINY = {
-    "name": "tiny",
-    "seeds": [0, 1],
-    "device": "cpu",
-    "threads": 1,
-    "pretraining": {"n_epochs": 2, "channels": [4, 8, 8], "hidden": [32, 16]},
-    "datasets": {"digits": {"subsample": 300}},
-    "methods": {"k_means": {"n_init": 2}, "ae_k_means": {"n_init": 2}, "dekm": {"max_iter": 2, "n_init": 2}},
-}
-
-
-class Workspace:
-    """A working directory with a configuration, in which the workflow runs."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.results = folder / "results" / "tiny"
-
-    def command(self, *arguments: str, config: dict | None = None, snakefile: str = "Snakefile") -> list[str]:
-        (self.folder / "config.yaml").write_text(yaml.safe_dump(config or TINY))
-        options = ["-s", str(ROOT / snakefile), "--directory", str(self.folder), "--cores", "2"]
-        options += ["--configfile", str(self.folder / "config.yaml"), "--workflow-profile", "none"]
-        return [sys.executable, "-m", "snakemake", *arguments, *options]
-
-    def run(
-        self, *arguments: str, config: dict | None = None, snakefile: str = "Snakefile", ok: bool = True
-    ) -> str:
-        done = subprocess.run(
-            self.command(*arguments, config=config, snakefile=snakefile),
-            cwd=self.folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        assert (done.returncode == 0) is ok, done.stdout
-        return done.stdout
-
-    def planned(
-        self, *arguments: str, config: dict | None = None, snakefile: str = "Snakefile"
-    ) -> dict[str, int]:
-        """Number of jobs per rule that a dry run announces."""
-        output = self.run(*arguments, "-n", "--quiet", "host", config=config, snakefile=snakefile)
-        if "Nothing to be done" in output:
-            return {}
-        lines = (
-            output.rpartition("-----  \n")[2] if "-----  \n" in output else output.rpartition("-------\n")[2]
-        )
-        stats = [line.split() for line in lines.partition("\n\n")[0].splitlines()]
-        return {rule: int(count) for rule, count in stats if rule != "total"}
-
-    def ids(self, method: str) -> dict[str, str]:
-        """The identity of every seed's run: it changes when the run is made again."""
-        folders = sorted((self.results / "runs" / "digits" / method).glob("seed*"))
-        return {folder.name: json.loads((folder / "facts.json").read_text())["id"] for folder in folders}
-
-    def stored_runs(self) -> list:
-        client = MlflowClient(f"sqlite:///{self.folder / 'results' / 'mlflow.db'}")
-        experiment = client.get_experiment_by_name("tiny")
-        return list(client.search_runs([experiment.experiment_id]))
-
-
-@pytest.fixture(scope="session")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    workspace = Workspace(tmp_path_factory.mktemp("finished"))
-    workspace.run()
-    return workspace.folder
+from tests.workspace import TINY, Workspace
 
 
 @pytest.fixture
@@ -138,13 +69,27 @@ def test_the_root_snakefile_plans_the_same_jobs_as_that_of_the_workflow(tmp_path
     empty = Workspace(tmp_path)
     root, inner = empty.planned(), empty.planned(snakefile="workflow/Snakefile")
     assert root.pop("everything") == inner.pop("all") == 1
-    assert root == inner == {"prepare": 1, "pretrain": 1, "cluster": 3, "table": 1, "track": 1}
+    assert (
+        root
+        == inner
+        == {
+            "prepare": 1,
+            "pretrain": 1,
+            "cluster": 3,
+            "table2": 1,
+            "table": 1,
+            "track": 1,
+            "figure_entropy": 1,
+            "figure_samples": 1,
+            "figures_of_run": 1,
+        }
+    )
 
 
 def test_a_changed_parameter_reruns_its_method_and_nothing_else(workspace: Workspace) -> None:
     methods = TINY["methods"] | {"dekm": {"max_iter": 3, "n_init": 2}}
     plan = workspace.planned(config=changed(methods=methods))
-    assert plan == {"cluster": 1, "table": 1, "track": 1, "everything": 1}
+    assert plan == {"cluster": 1, "table": 1, "track": 1, "figures_of_run": 1, "everything": 1}
 
 
 def test_a_changed_mirror_reruns_nothing(workspace: Workspace) -> None:

@@ -29,7 +29,7 @@ class Method:
         """The module that defines the estimator."""
         return self.estimator.partition(":")[0]
 
-    def load(self) -> type:
+    def load(self) -> Any:
         """Import and return the estimator's class."""
         module, _, name = self.estimator.partition(":")
         return getattr(import_module(module), name)

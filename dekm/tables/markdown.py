@@ -21,7 +21,7 @@ def _cell(cell: Cell) -> str:
     text = f"{cell.text} ± {cell.sd}" if cell.sd else cell.text
     text = _escape(text)
     if cell.place:
-        text = f"**{text}**" if cell.place == 1 else f"<ins>{text}</ins>"
+        text = f"**{text}**" if cell.place == 1 else f"_{text}_"
     if cell.tied:
         text += " ≈"
     if cell.paper:

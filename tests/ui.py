@@ -1,0 +1,44 @@
+"""The MLflow UI, started as `make ui` starts it."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+SECONDS_TO_START = 120
+
+
+@contextlib.contextmanager
+def serving(store: Path) -> Iterator[str]:
+    """Serve the runs below `store` on a free port of loopback; gives the address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    address = f"http://127.0.0.1:{port}"
+    command = [sys.executable, "-m", "dekm", "ui", "--store", str(store), "--port", str(port)]
+    with (store / "ui.log").open("w") as log:
+        server = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+    try:
+        wait_for(f"{address}/health", server, store / "ui.log")
+        yield address
+    finally:
+        os.killpg(server.pid, signal.SIGTERM)
+        server.wait(timeout=30)
+
+
+def wait_for(url: str, server: subprocess.Popen, log: Path) -> None:
+    deadline = time.monotonic() + SECONDS_TO_START
+    while True:
+        try:
+            with urllib.request.urlopen(url, timeout=5):
+                return
+        except OSError:
+            assert server.poll() is None, log.read_text()
+            assert time.monotonic() < deadline, log.read_text()
+            time.sleep(0.3)
