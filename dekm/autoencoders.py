@@ -138,6 +138,8 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     def _state(self) -> tuple[persistence.Tensors, persistence.Facts]:
         settings = self.get_params() | {"random_state": None}
         facts = {"settings": settings, "shape": self.sample_shape_, "loss_curve": self.loss_curve_}
+        if hasattr(self, "feature_names_in_"):
+            facts["feature_names"] = list(self.feature_names_in_)
         return self.module_.state_dict(), facts
 
     @classmethod
@@ -146,6 +148,8 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         loaded.sample_shape_ = tuple(facts["shape"])
         loaded.n_features_in_ = loaded.sample_shape_[0]
         loaded.loss_curve_ = facts["loss_curve"]
+        if "feature_names" in facts:
+            loaded.feature_names_in_ = np.array(facts["feature_names"], dtype=object)
         loaded.module_ = loaded._build(loaded.sample_shape_)
         loaded.module_.load_state_dict(weights)
         loaded.module_.to(resolve_device(device))
@@ -166,6 +170,9 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         check_choice("architecture", self.architecture, ("auto", "conv", "mlp"))
         check_choice("init", self.init, tuple(INITIALIZE))
         check_choice("pretraining", self.pretraining, ("end_to_end", "layerwise"))
+        for name, widths in (("channels", self.channels), ("hidden", self.hidden)):
+            if not isinstance(widths, Sequence | np.ndarray):
+                raise InputError(f"{name}={widths!r} should be a list of integers >= 1.")
         if len(self.channels) != len(KERNELS):
             raise InputError(f"channels={self.channels!r} should be {len(KERNELS)} integers >= 1.")
         for name, widths in (("channels", self.channels), ("hidden", self.hidden)):

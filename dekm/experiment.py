@@ -27,7 +27,16 @@ logger = logging.getLogger(__name__)
 
 FORMAT = 2  # of the run folders: raise it when what they hold changes
 VECTOR_EMBEDDING_DIM = 10
-GIVEN = {"architecture", "autoencoder", "device", "n_clusters", "on_iteration", "progress", "random_state"}
+GIVEN = {
+    "annealed",
+    "architecture",
+    "autoencoder",
+    "device",
+    "n_clusters",
+    "on_iteration",
+    "progress",
+    "random_state",
+}
 
 Settings = Mapping[str, Any]
 
@@ -86,7 +95,7 @@ def cluster_cell(
     settings = dict(row.params) | dict(settings)
     check_settings(row.load(), settings)
     architecture = row.architecture(data["kind"])
-    starts = {seed: pretrained_folder(results, dataset, architecture, seed) for seed in seeds}
+    starts = {seed: pretrained_folder(results, data, dataset, architecture, seed) for seed in seeds}
     sources = source_digest(row.module, "dekm.metrics")
     decisive = {
         seed: {
@@ -172,15 +181,18 @@ def check_settings(estimator: type, settings: Settings) -> None:
             raise InputError(f"{name}={settings[name]!r} is no setting of {estimator.__name__}; {valid} are.")
 
 
-def pretrained_folder(results: Path, dataset: str, architecture: str | None, seed: int) -> Path | None:
+def pretrained_folder(
+    results: Path, data: Mapping[str, Any], dataset: str, architecture: str | None, seed: int
+) -> Path | None:
     """Where the pretrained autoencoder of a cell lies; None for a method that uses none."""
     if architecture is None:
         return None
     folder = results / "pretrained" / dataset / architecture / f"seed{seed}"
+    command = f"run 'python -m dekm pretrain {dataset} {architecture}' first."
     if not (folder / "facts.json").is_file():
-        raise InputError(
-            f"{folder} is not there: run 'python -m dekm pretrain {dataset} {architecture}' first."
-        )
+        raise InputError(f"{folder} is not there: {command}")
+    if read_json(folder / "facts.json")["data"] != data["digest"]:
+        raise InputError(f"{folder} was pretrained on other data than are prepared now: {command}")
     return folder
 
 

@@ -27,8 +27,8 @@ def pretrain_layers(
 ) -> None:
     """Train one layer after the other in place, each for `n_epochs`, by Adam.
 
-    A layer sees its input with a share of 0.2 of the values dropped, except the first, which sees the data
-    as they are. The code of the last layer and the restored data are linear, all else is rectified.
+    A share of 0.2 of the values of a layer's input and output is dropped, except of the data themselves and
+    of the code of the last layer. That code and the restored data are linear, all else is rectified.
     """
     encoders = [layer for layer in encoder if isinstance(layer, nn.Linear)]
     decoders = [layer for layer in decoder if isinstance(layer, nn.Linear)][::-1]
@@ -39,7 +39,13 @@ def pretrain_layers(
         encode_layer = nn.Sequential(down) if down is encoders[-1] else nn.Sequential(down, nn.ReLU())
         decode_layer = nn.Sequential(up) if depth == 0 else nn.Sequential(up, nn.ReLU())
         step = denoising_step(
-            encode_layer, decode_layer, inputs, dropout=DROPOUT if depth else 0.0, lr=lr, generator=noise
+            encode_layer,
+            decode_layer,
+            inputs,
+            drop_input=DROPOUT if depth else 0.0,
+            drop_code=0.0 if down is encoders[-1] else DROPOUT,
+            lr=lr,
+            generator=noise,
         )
         for _ in range(n_epochs):
             train(step, islice(stream, steps_per_epoch(len(X), batch_size)))
@@ -51,16 +57,20 @@ def denoising_step(
     decode_layer: nn.Module,
     inputs: Float[Tensor, "n w"],
     *,
-    dropout: float,
+    drop_input: float,
+    drop_code: float,
     lr: float,
     generator: torch.Generator,
 ) -> Step:
     """A step on the squared error, mean over the batch, of inputs restored from what dropout left of them."""
 
+    def drop(x: Tensor, share: float) -> Tensor:
+        kept = torch.rand(x.shape, generator=generator, device=x.device) >= share
+        return x * kept / (1 - share)
+
     def loss(index: Tensor) -> Tensor:
         x = inputs[index]
-        kept = torch.rand(x.shape, generator=generator, device=x.device) >= dropout
-        return squared_error(decode_layer(encode_layer(x * kept / (1 - dropout))), x)
+        return squared_error(decode_layer(drop(encode_layer(drop(x, drop_input)), drop_code)), x)
 
     parameters = chain(encode_layer.parameters(), decode_layer.parameters())
     return Step(loss, parameters, lr=lr, generator=generator)

@@ -60,19 +60,19 @@ def lloyd(
     """Advance all runs until the centers of every run move less than `tol` times the mean variance of X."""
     threshold = tol * X.var(0, correction=0).mean()
     moving = torch.ones(len(U), dtype=torch.bool, device=X.device)
-    n_iter = 0
-    while moving.any() and n_iter < max_iter:
+    n_iter = torch.zeros(len(U), dtype=torch.int64, device=X.device)
+    while moving.any() and n_iter.max() < max_iter:
+        n_iter[moving] += 1
         moved = updated_centers(X, U[moving])
         shift = ((moved - U[moving]) ** 2).sum((1, 2))
         U[moving] = moved
         moving[moving.clone()] = shift > threshold
-        n_iter += 1
     inertia = torch.zeros(len(U), device=X.device, dtype=torch.float64)
     for _, distances in distance_blocks(X, U):
         inertia += distances.min(-1).values.sum(1, dtype=torch.float64)
     best = int(inertia.argmin())
     labels = torch.cat([distances[0].argmin(-1) for _, distances in distance_blocks(X, U[best : best + 1])])
-    return labels, U[best].clone(), float(inertia[best]), n_iter
+    return labels, U[best].clone(), float(inertia[best]), int(n_iter[best])
 
 
 def updated_centers(X: Float[Tensor, "n e"], U: Float[Tensor, "r k e"]) -> Float[Tensor, "r k e"]:

@@ -19,8 +19,10 @@ Facts = dict[str, Any]
 
 
 def write(path: str | Path, kind: str, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
-    """Write an estimator of class `kind`; NumPy's numbers in `facts` become plain ones."""
-    metadata = {f"dekm.{kind}": json.dumps(facts, default=lambda number: number.item())}
+    """Write an estimator of class `kind`; NumPy's numbers and arrays in `facts` become plain ones."""
+    if not Path(path).absolute().parent.is_dir():
+        raise InputError(f"{path} cannot be written: its folder is not there.")
+    metadata = {f"dekm.{kind}": json.dumps(facts, default=lambda value: value.tolist())}
     save_file({name: value.cpu().contiguous() for name, value in tensors.items()}, path, metadata=metadata)
 
 

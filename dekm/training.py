@@ -1,7 +1,6 @@
 """The one training step that every deep method uses, the batches it is given, and the embedding pass."""
 
 import contextlib
-import math
 import os
 from collections.abc import Callable, Iterable, Iterator
 
@@ -28,6 +27,8 @@ def resolve_device(device: str) -> torch.device:
     InputError
         If the name is unknown or the device is not there.
     """
+    if not isinstance(device, str):
+        raise InputError(f"device={device!r} should be 'auto', 'cpu', 'cuda' or 'cuda:N'.")
     if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
@@ -68,21 +69,27 @@ class Step:
         self.parameters = list(parameters)
         self.lr = lr
         self.generator = generator
-        on_gpu = self.parameters[0].is_cuda
+        device = self.parameters[0].device
         self.optimizer = torch.optim.Adam(
-            self.parameters, lr=lr, betas=(0.9, 0.999), fused=True, capturable=on_gpu
+            self.parameters, lr=lr, betas=(0.9, 0.999), fused=True, capturable=device.type == "cuda"
         )
-        self._calls_before_capture: float = WARM_UP if on_gpu else math.inf
+        # A stream of its own for warm-up and capture: graphs captured on one stream share cuBLAS's workspace,
+        # and would disturb each other when replayed at the same time.
+        self._side_stream = torch.cuda.Stream(device) if device.type == "cuda" else None
+        self._warm_up = WARM_UP
         self._replay: Callable[[Tensor], Tensor] | None = None
 
     def __call__(self, index: Int[Tensor, " b"]) -> Float[Tensor, ""]:
         """Take the step; returns the loss before it, on the device, so that nothing waits for it."""
-        if self._calls_before_capture > 0:
-            self._calls_before_capture -= 1
-            return self._step(index) if not index.is_cuda else self._step_on_side_stream(index)
-        if self._replay is None:
-            self._replay = self._capture(index)
-        return self._replay(index)
+        if self._side_stream is None:
+            return self._step(index)
+        with torch.cuda.device(index.device):
+            if self._warm_up > 0:
+                self._warm_up -= 1
+                return self._step_aside(index, self._side_stream)
+            if self._replay is None:
+                self._replay = self._capture(index, self._side_stream)
+            return self._replay(index)
 
     def _step(self, index: Int[Tensor, " b"]) -> Float[Tensor, ""]:
         self.optimizer.zero_grad(set_to_none=True)
@@ -91,23 +98,20 @@ class Step:
         self.optimizer.step()
         return loss.detach()
 
-    def _step_on_side_stream(self, index: Int[Tensor, " b"]) -> Float[Tensor, ""]:
-        """A step as a capture will see it: the gradients' buffers belong to another than the main stream."""
-        current, side = torch.cuda.current_stream(), torch.cuda.Stream()
+    def _step_aside(self, index: Int[Tensor, " b"], side: torch.cuda.Stream) -> Float[Tensor, ""]:
+        """A step as a capture will see it: not on the main stream."""
+        current = torch.cuda.current_stream()
         side.wait_stream(current)
         with torch.cuda.stream(side), tensor_cores():
             loss = self._step(index)
         current.wait_stream(side)
         return loss
 
-    def _capture(self, index: Int[Tensor, " b"]) -> Callable[[Tensor], Tensor]:
+    def _capture(self, index: Int[Tensor, " b"], side: torch.cuda.Stream) -> Callable[[Tensor], Tensor]:
         graph, static_index = torch.cuda.CUDAGraph(), index.clone()
         if self.generator is not None:
             graph.register_generator_state(self.generator)
-        # On a stream of its own: graphs captured on one stream share cuBLAS's workspace, and would disturb
-        # each other when replayed at the same time.
-        capture = torch.cuda.graph(graph, stream=torch.cuda.Stream())
-        with capture, tensor_cores():
+        with torch.cuda.graph(graph, stream=side), tensor_cores():
             loss = self._step(static_index)
 
         def replay(index: Tensor) -> Tensor:
@@ -121,13 +125,18 @@ class Step:
 @contextlib.contextmanager
 def tensor_cores() -> Iterator[None]:
     """TF32 matrix products, and convolutions that repeat bit by bit, for the kernels chosen in the block."""
-    precision = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("high")
+    precision = torch.backends.cuda.matmul.fp32_precision
+    torch.backends.cuda.matmul.fp32_precision = "tf32"
     try:
         with torch.backends.cudnn.flags(enabled=True, benchmark=False, deterministic=True, allow_tf32=True):
             yield
     finally:
-        torch.set_float32_matmul_precision(precision)
+        torch.backends.cuda.matmul.fp32_precision = precision
+
+
+def precision_of_steps(X: Tensor) -> contextlib.AbstractContextManager[None]:
+    """The arithmetic of the steps, for what belongs to them on the device of `X`."""
+    return tensor_cores() if X.is_cuda else contextlib.nullcontext()
 
 
 def train(
@@ -194,5 +203,5 @@ def steps_per_epoch(n_samples: int, batch_size: int) -> int:
 @torch.no_grad()
 def encode(encoder: nn.Module, X: Float[Tensor, "n ..."]) -> Float[Tensor, "n e"]:
     """Embedding H = f(X): line 3 of Algorithm 1."""
-    with tensor_cores() if X.is_cuda else contextlib.nullcontext():
+    with precision_of_steps(X):
         return torch.cat([encoder(batch) for batch in X.split(EMBEDDING_BATCH)])

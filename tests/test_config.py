@@ -14,7 +14,15 @@ CONFIG = Path(__file__).parent.parent / "config"
 SCHEMA_FILE = CONFIG / "config.schema.yaml"
 SCHEMA = yaml.safe_load(SCHEMA_FILE.read_text())
 MINIMAL = {"name": "x", "seeds": [0], "datasets": {"digits": {}}, "methods": {"k_means": {}}}
-NOT_IN_CONFIG = {"n_clusters", "autoencoder", "device", "random_state", "on_iteration", "progress"}
+NOT_IN_CONFIG = {
+    "annealed",
+    "n_clusters",
+    "autoencoder",
+    "device",
+    "random_state",
+    "on_iteration",
+    "progress",
+}
 
 
 def resolve(schema: dict) -> dict:

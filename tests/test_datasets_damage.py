@@ -9,7 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.io import savemat
-from upstream import (
+
+from dekm.datasets import coil20, columns, frgc, lyrl, news20, reuters, usps
+from dekm.datasets.arrays import array
+from dekm.datasets.images import read_idx
+from dekm.errors import InputError
+from tests.upstream import (
     coil_archive,
     faces,
     idx,
@@ -22,11 +27,6 @@ from upstream import (
     write,
     write_usps_hdf5,
 )
-
-from dekm.datasets import coil20, columns, frgc, lyrl, news20, reuters, usps
-from dekm.datasets.arrays import array
-from dekm.datasets.images import read_idx
-from dekm.errors import InputError
 
 FUZZ = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], database=None

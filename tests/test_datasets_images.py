@@ -3,7 +3,10 @@ import zipfile
 import h5py
 import numpy as np
 import pytest
-from upstream import (
+
+from dekm.datasets import coil20, frgc, usps
+from dekm.errors import InputError
+from tests.upstream import (
     coil_archive,
     faces,
     libsvm,
@@ -12,9 +15,6 @@ from upstream import (
     write_usps_hdf5,
     write_usps_libsvm,
 )
-
-from dekm.datasets import coil20, frgc, usps
-from dekm.errors import InputError
 
 
 def test_usps_is_the_same_array_from_libsvm_and_from_hdf5(tmp_path):

@@ -4,12 +4,12 @@ import pytest
 from PIL import Image
 from pyarrow import parquet
 from scipy import sparse
-from upstream import write
 
 from dekm.cli import main
 from dekm.datasets import prepared
 from dekm.datasets.own import own_dataset
 from dekm.errors import InputError
+from tests.upstream import write
 
 
 def prepare(tmp_path, block, **options):

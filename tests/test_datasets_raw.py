@@ -8,7 +8,6 @@ import zipfile
 
 import numpy as np
 import pytest
-from upstream import coil_archive, posts, usps_digits, write, write_usps_hdf5, write_usps_libsvm
 
 from dekm.cli import main
 from dekm.datasets import DATASETS
@@ -17,6 +16,7 @@ from dekm.datasets.obtain import fetch_dataset, missing_files
 from dekm.datasets.raw_file import RawFile, file_digests
 from dekm.datasets.streams import tar_members, unpacked, zip_members
 from dekm.errors import InputError
+from tests.upstream import coil_archive, posts, usps_digits, write, write_usps_hdf5, write_usps_libsvm
 
 TABLE_II = {
     "MNIST": (70_000, 10, (28, 28, 1)),
@@ -81,7 +81,7 @@ def test_repacked_archives_of_images_and_posts_count_by_their_content(tmp_path):
 
 
 def test_an_authors_face_file_counts_only_if_it_decodes_to_all_faces(tmp_path):
-    from upstream import faces
+    from tests.upstream import faces
 
     raw_file = DATASETS["frgc"].alternatives[0].raw[0]
     data = np.zeros((2462, 32, 32, 3), np.uint8)

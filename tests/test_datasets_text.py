@@ -6,7 +6,11 @@ import pytest
 from scipy import sparse
 from scipy.io import savemat
 from sklearn.feature_extraction.text import TfidfVectorizer
-from upstream import (
+
+from dekm.datasets import lyrl, news20, rcv1, reuters
+from dekm.datasets.text import stems, tfidf
+from dekm.errors import InputError
+from tests.upstream import (
     mat73,
     posts,
     qrels,
@@ -17,10 +21,6 @@ from upstream import (
     write_rcv1_rows,
     write_rcv1_vectors,
 )
-
-from dekm.datasets import lyrl, news20, rcv1, reuters
-from dekm.datasets.text import stems, tfidf
-from dekm.errors import InputError
 
 PARTS = ("test_pt0", "test_pt1", "test_pt2", "test_pt3", "train")
 

@@ -119,11 +119,12 @@ def test_strategies_3_and_5_train_alike_with_the_same_seed(fit):
     np.testing.assert_array_equal(third.labels_, fifth.labels_)
 
 
-def test_strategies_1_2_and_4_differ(fit):
+def test_strategies_1_2_3_and_4_differ(fit):
     curves = [
-        losses(fit(space=space, dims=dims)) for space, dims in (("Y", "last"), ("Y", "all"), ("H", "last"))
+        losses(fit(space=space, dims=dims))
+        for space, dims in (("Y", "last"), ("Y", "random"), ("Y", "all"), ("H", "random"))
     ]
-    assert len({tuple(curve) for curve in curves}) == 3
+    assert len({tuple(curve) for curve in curves}) == 4
 
 
 def test_strategy_1_is_strategy_2_where_the_last_coordinate_is_drawn(fit, tiny, blobs):

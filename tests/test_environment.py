@@ -1,6 +1,9 @@
 """The files that name versions agree, and the commands of the README exist."""
 
+import os
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -51,3 +54,21 @@ def test_the_readme_names_existing_targets_and_files() -> None:
     assert {"demo", "test", "paper", "ui", "check"} <= targets
     assert all(re.search(rf"^{target}:", makefile, re.M) for target in targets)
     assert all((ROOT / link).exists() for link in re.findall(r"\]\(([a-z][^):]*)\)", readme))
+
+
+def test_the_library_example_of_the_readme_runs(tmp_path: Path) -> None:
+    example = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S).group(1)
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [
+        sys.executable,
+        "-W",
+        "error",
+        "-W",
+        "ignore::sklearn.exceptions.ConvergenceWarning",
+        "-c",
+        example,
+    ]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) > 0.7
+    assert (tmp_path / "dekm.safetensors").is_file()

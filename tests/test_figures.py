@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from handmade import make_history, write_data, write_facts, write_run, write_summary
 from PIL import Image
 
 from dekm.cli import main
@@ -14,6 +13,7 @@ from dekm.figures import FIGURES, write_figure
 from dekm.figures.fig1_iterations import line_ends, nearest, read_frames
 from dekm.figures.fig5_embeddings import project, subset
 from dekm.figures.style import colour, marker
+from tests.handmade import make_history, write_data, write_facts, write_run, write_summary
 
 STRATEGIES = [f"strategy_{i}" for i in range(1, 6)]
 

@@ -2,7 +2,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from handmade import write_facts, write_scores
 from scipy import stats
 
 from dekm.tables.cells import averages, read_results, table3
@@ -10,6 +9,7 @@ from dekm.tables.claims import judge_claims
 from dekm.tables.markdown import to_markdown
 from dekm.tables.ranks import critical_difference, friedman, mean_ranks, ranks_grid
 from dekm.tables.verdicts import verdicts, verdicts_grid
+from tests.handmade import write_facts, write_scores
 
 PAPER = Path(__file__).parent.parent / "resources" / "paper"
 DATASETS = ["mnist", "usps", "news20"]

@@ -2,7 +2,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from handmade import write_facts, write_scores, write_summary
 
 from dekm.cli import main
 from dekm.datasets import DATASETS
@@ -10,6 +9,7 @@ from dekm.errors import InputError
 from dekm.tables import write_table2, write_table3
 from dekm.tables.compare import compare
 from dekm.tables.table2 import table2
+from tests.handmade import write_facts, write_scores, write_summary
 
 PAPER = Path(__file__).parent.parent / "resources" / "paper"
 

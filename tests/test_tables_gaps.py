@@ -3,12 +3,12 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from handmade import write_facts, write_scores, write_summary
 
 from dekm.tables import write_table3
 from dekm.tables.cells import read_results, table3
 from dekm.tables.markdown import to_markdown
 from dekm.tables.scores import score_grid
+from tests.handmade import write_facts, write_scores, write_summary
 
 PAPER_FILE = Path(__file__).parent.parent / "resources" / "paper" / "table3.csv"
 METHODS = ["k_means", "dekm"]

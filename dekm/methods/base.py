@@ -236,6 +236,11 @@ class DeepClusterer(Clusterer):
         autoencoder = self.autoencoder
         if autoencoder is None:
             autoencoder = self._published_autoencoder(samples)
+        inner = autoencoder.estimator if isinstance(autoencoder, FrozenEstimator) else autoencoder
+        if not isinstance(inner, Autoencoder):
+            raise InputError(
+                f"autoencoder={autoencoder!r} should be None, an Autoencoder or a FrozenEstimator around one."
+            )
         autoencoder = clone(autoencoder)
         if n_epochs is not None:
             autoencoder.set_params(n_epochs=n_epochs)

@@ -55,7 +55,7 @@ class KMeans(Clusterer):
         """Nothing to learn: the embedding is the data."""
 
     def _embed(self, samples: Float[Tensor, "n ..."]) -> Float[Tensor, "n d"]:
-        return samples.flatten(1)
+        return samples.flatten(1).clone()
 
 
 class PCAKMeans(KMeans):

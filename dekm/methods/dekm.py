@@ -13,7 +13,7 @@ from dekm.methods.base import DeepClusterer, Iteration, OnIteration
 from dekm.metrics import label_change
 from dekm.parameters import check_choice
 from dekm.scatter import sorted_eigenvectors, within_class_scatter
-from dekm.training import Step, batches, encode, steps_per_epoch, train
+from dekm.training import Step, batches, encode, precision_of_steps, steps_per_epoch, train
 
 # Optimization steps between two K-means in the authors' code; the paper says "some mini-batches".
 STEPS_CONV = 40
@@ -128,7 +128,9 @@ class DEKM(DeepClusterer):
             self._report(Iteration(n_iter, H, labels, U, inertia, changed, loss, V.clone()))
             if changed < self.tol or n_iter == self.max_iter:
                 break
-            Y_target.copy_(move_to_centroids(H @ V.T, U @ V.T, labels, self._columns(e, random_state)))
+            with precision_of_steps(H):
+                Y, M = H @ V.T, U @ V.T
+            Y_target.copy_(move_to_centroids(Y, M, labels, self._columns(e, random_state)))
             loss = train(step, islice(stream, n_batches))  # line 7
             n_init = self._n_init_update(partition.n_iter)
         self._warn_unless_converged(changed, self.tol, self.max_iter)
