@@ -22,8 +22,8 @@ help: ## Show the targets
 	@touch $@
 
 demo: .venv/installed ## Run the demo: two embedded datasets, minutes on two CPU cores
-	@$(RUN) snakemake --configfile config/demo.yaml $(ARGS)
-	@echo; cat results/demo/tables/table3.md
+	@$(RUN) snakemake $(ARGS) --configfile config/demo.yaml
+	@test ! -f results/demo/tables/table3.md || { echo; cat results/demo/tables/table3.md; }
 	@echo "Tables: results/demo/tables/table3.html    Figures: results/demo/figures/"
 	@echo "Runs:   results/demo/runs/                 Browse them: make ui    One page of all: make report"
 
@@ -31,7 +31,9 @@ paper: .venv/installed ## Run the paper's experiments; options in ARGS, as in: m
 	@$(RUN) snakemake $(ARGS)
 
 report: .venv/installed ## Write results/<name>/report.html, one page of all; CONFIG=config/config.yaml for the paper
+	@test -f $(CONFIG) || { echo "$(CONFIG) is not there: name a configuration with CONFIG=..."; exit 1; }
 	@$(RUN) && export PATH && name=$$(sed -n 's/^name: *//p' $(CONFIG)) && \
+		{ test -f results/$$name/tables/table3.html || { echo "Run it first: results/$$name has no tables."; exit 1; }; } && \
 		snakemake --configfile $(CONFIG) --report results/$$name/report.html && \
 		echo "The report is results/$$name/report.html"
 

@@ -26,6 +26,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except InputError as error:
         print(f"dekm: error: {error}", file=sys.stderr)
         return 1
+    except OSError as error:
+        if error.filename is None:
+            raise
+        print(f"dekm: error: {error.filename}: {error.strerror}.", file=sys.stderr)
+        return 1
     return 0
 
 
@@ -95,7 +100,7 @@ def missing(datasets: list[str], raw_dir: Path) -> None:
         if not sources:
             print(f"{name}: nothing is missing")
         for i, raw_files in enumerate(sources):
-            print(f"{name}: {'or ' if i else ''}these {len(raw_files)} files")
+            print(f"{name}: {'or ' if i else ''}this is missing:")
             for raw_file in raw_files:
                 print(f"  {raw_dir / raw_file.path}")
                 for url in raw_file.urls:
@@ -199,8 +204,9 @@ def sync(results: list[Path], store: Path) -> None:
 
 def ui(store: Path, port: int) -> None:
     """Bring the store up to date and serve the MLflow UI on loopback until interrupted."""
-    from dekm.tracking import serve, sync_all
+    from dekm.tracking import check_port, serve, sync_all
 
+    check_port(port)
     results = sorted(folder.parent for folder in store.glob("*/runs"))
     if not results:
         raise InputError(f"{store} holds no runs yet: run 'make demo' first.")

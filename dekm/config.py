@@ -16,6 +16,7 @@ from dekm.methods import STRATEGIES, find_method
 
 RESULTS = Path("results")
 EXPERIMENT_KEYS = {"subsample", "pretraining", "methods", "licence_held"}
+FROM_COMMAND_LINE = ("fresh", "seeds", "threads")
 FIG1 = "fig1"
 FIG1_PARAMETERS = {"max_iter": 20, "tol": 0}  # the paper shows iterations 0, 1, 2 and 20
 # What the paper says, and what the authors' code does instead (docs/deviations.md).
@@ -86,10 +87,8 @@ class Experiment:
         """Why a dataset is left out: the user has not said that they hold its licence."""
         reasons = {}
         for name, row in self._rows.items():
-            try:
-                row.check_licence(self._overrides(name).get("licence_held", False))
-            except InputError as error:
-                reasons[name] = str(error)
+            if row.restricted and not self._overrides(name).get("licence_held", False):
+                reasons[name] = f"needs a licence ({row.licence})"
         return reasons
 
     def options(self, dataset: str) -> dict[str, Any]:
@@ -164,6 +163,7 @@ def read_experiment(config: Mapping[str, Any], schema_file: Path) -> Experiment:
         With every mistake on a line of its own: where it is, what was given and what is right.
     """
     schema = yaml.safe_load(schema_file.read_text())
+    config = dict(config) | {key: _parsed(config[key]) for key in FROM_COMMAND_LINE if key in config}
     mistakes = list(find_mistakes(config, schema))
     if not mistakes:
         experiment = Experiment(config)
@@ -201,6 +201,7 @@ def find_unfit_data(experiment: Experiment) -> Iterator[str]:
             yield f"datasets: {error}"
         if name in RULES:
             yield f"datasets.{name}: give it another name; this one is a target of the workflow."
+    yield from _misplaced(experiment)
     valid = list(experiment.config["datasets"])
     for figure, block in experiment.option("figures", {}).items():
         if block["dataset"] not in valid:
@@ -228,6 +229,27 @@ def find_mistakes(config: Mapping[str, Any], schema: Mapping[str, Any]) -> Itera
     for name, block in datasets.items() if isinstance(datasets, Mapping) else ():
         if name not in DATASETS and "path" not in (block or {}):
             yield _unknown_dataset("datasets", name)
+
+
+def _misplaced(experiment: Experiment) -> Iterator[str]:
+    """What cannot be found or cannot be done, as far as can be told before a job runs."""
+    mirror = experiment.option("mirror", None)
+    if mirror and "://" not in mirror and not Path(mirror).is_dir():
+        yield f"mirror: {mirror!r} is neither a folder nor a URL."
+    for name, row in experiment.datasets.items():
+        subsample = experiment.subsample(name)
+        if subsample and row.n_samples and subsample > row.n_samples:
+            yield f"datasets.{name}.subsample: {subsample} is more than its {row.n_samples} samples."
+    shown = {"pca_k_means", "ae_k_means", "dec", "dekm"}
+    if "fig5" in experiment.figures and not shown & set(experiment.methods):
+        yield f"figures.fig5: the methods should have at least one of {', '.join(sorted(shown))}."
+
+
+def _parsed(value: Any) -> Any:
+    """A value that the command line may have left as text."""
+    if isinstance(value, list):
+        return [_parsed(item) for item in value]
+    return yaml.safe_load(value) if isinstance(value, str) else value
 
 
 def _unknown_dataset(place: str, name: Any) -> str:

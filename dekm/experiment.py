@@ -19,7 +19,7 @@ from dekm.autoencoders import Autoencoder
 from dekm.datasets import prepared
 from dekm.errors import InputError
 from dekm.methods import Method, find_method
-from dekm.provenance import digest, facts, read_json, source_digest, whole_folder, write_json
+from dekm.provenance import digest, facts, locked, read_json, source_digest, whole_folder, write_json
 from dekm.records import History, write_pretraining, write_run
 from dekm.training import resolve_device
 
@@ -138,14 +138,15 @@ def run_seeds(
     name = " ".join(str(value) for key, value in cell.items() if key != "label")
     for seed, key in keys.items():
         target = folder / f"seed{seed}"
-        if not fresh and is_complete(target, key):
-            logger.info("%s, seed %d: complete, kept", name, seed)
-            continue
-        logger.info("%s, seed %d, on %s", name, seed, where(device))
-        with whole_folder(target) as temporary:
-            make(seed, temporary)
-            made = facts(where(device))
-            write_json(temporary / "facts.json", {"key": key, **cell, **decisive[seed], **made})
+        with locked(target):  # a job that outlived its killed workflow may still be at it
+            if not fresh and is_complete(target, key):
+                logger.info("%s, seed %d: complete, kept", name, seed)
+                continue
+            logger.info("%s, seed %d, on %s", name, seed, where(device))
+            with whole_folder(target) as temporary:
+                make(seed, temporary)
+                made = facts(where(device))
+                write_json(temporary / "facts.json", {"key": key, **cell, **decisive[seed], **made})
     results = {
         str(seed): {"key": key, **read_json(folder / f"seed{seed}" / "metrics.json")}
         for seed, key in keys.items()

@@ -16,6 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from filelock import BaseFileLock, FileLock
+
 PACKAGE = Path(__file__).parent
 VERSIONED = ("torch", "numpy", "scipy", "scikit-learn")
 
@@ -68,21 +70,28 @@ def commit() -> str | None:
 def whole_folder(target: Path) -> Iterator[Path]:
     """A new folder to write into, which takes the place of `target` if the block succeeds and else goes.
 
-    What a killed process left behind is removed by the next one that writes the same target.
+    What a killed process left behind is removed by the next one that writes the same target. Only the holder
+    of `locked` may write a target that others may want to write.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    for leftover in target.parent.glob(f".{target.name}.*"):
+    for leftover in target.parent.glob(f".{target.name}.part.*"):
         shutil.rmtree(leftover, ignore_errors=True)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}")
+    temporary = target.with_name(f".{target.name}.part.{os.getpid()}")
     temporary.mkdir()
     try:
         yield temporary
         if target.exists():
-            os.replace(target, target.with_name(f".{target.name}.replaced"))
+            os.replace(target, target.with_name(f".{target.name}.part.replaced"))
         os.replace(temporary, target)
     finally:
-        for leftover in target.parent.glob(f".{target.name}.*"):
+        for leftover in target.parent.glob(f".{target.name}.part.*"):
             shutil.rmtree(leftover, ignore_errors=True)
+
+
+def locked(target: Path) -> BaseFileLock:
+    """A lock on the making of `target`; the kernel frees it also when its holder is killed."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return FileLock(target.with_name(f".{target.name}.lock"))
 
 
 def write_text(target: Path, text: str) -> None:

@@ -8,6 +8,7 @@ import csv
 import datetime as dt
 import logging
 import os
+import socket
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ logger = logging.getLogger(__name__)
 
 POINTS_PER_CURVE = 200
 METRICS_PER_BATCH = 1000
+DEFAULT_PORT = 5000
 TRAINING = {"loss", "changed", "inertia", "seconds"}
 DEFAULTS = {
     "MLFLOW_DISABLE_TELEMETRY": "true",
@@ -76,9 +78,21 @@ def address(store: Path) -> str:
     return f"sqlite:///{store.absolute() / 'mlflow.db'}"
 
 
+def check_port(port: int) -> None:
+    """Raise `InputError` unless a server can be started on this port of loopback."""
+    try:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", port))
+    except (OSError, OverflowError) as error:
+        raise InputError(
+            f"port {port} cannot be used ({error}): try make ui PORT={DEFAULT_PORT + 1}."
+        ) from error
+
+
 def serve(store: Path, port: int) -> None:
     """Replace this process by the MLflow server, open to this machine only."""
     os.environ["MLFLOW_SERVER_ENABLE_JOB_EXECUTION"] = "false"
+    logger.info("Open http://127.0.0.1:%d and choose Model training at the top left; stop with Ctrl-C", port)
     command = [sys.executable, "-m", "mlflow", "server", "--backend-store-uri", address(store)]
     os.execv(sys.executable, [*command, "--host", "127.0.0.1", "--port", str(port)])
 

@@ -172,7 +172,10 @@ def test_an_option_chooses_the_source_whose_loader_knows_it():
 def test_restricted_data_need_the_users_word(tmp_path, capsys):
     arguments = ["frgc", "--raw-dir", str(tmp_path), "--results", str(tmp_path)]
     assert main(["prepare", *arguments]) == 1
-    assert "FRGC is left out: say that you hold its licence" in capsys.readouterr().err
+    assert (
+        "FRGC needs a licence (NIST agreement, not redistributable): if you hold it"
+        in capsys.readouterr().err
+    )
     assert main(["prepare", *arguments, "--licence-held"]) == 1
     assert "data4torch.h5 is not there" in capsys.readouterr().err
 

@@ -127,12 +127,12 @@ def test_a_folder_replaces_the_old_one_with_all_its_files(tmp_path):
 
 
 def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path):
-    for name in (".seed1.4711", ".seed1.replaced", ".seed10.4711", "seed10", ".other"):
+    for name in (".seed1.part.4711", ".seed1.part.replaced", ".seed10.part.4711", "seed10", ".other"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "half.txt").write_text("half")
     with whole_folder(tmp_path / "seed1"):
         pass
-    assert names(tmp_path) == [".other", ".seed10.4711", "seed1", "seed10"]
+    assert names(tmp_path) == [".other", ".seed10.part.4711", "seed1", "seed10"]
 
 
 def test_text_replaces_the_old_text(tmp_path):
@@ -157,3 +157,20 @@ def test_json_comes_back(tmp_path):
     write_json(tmp_path / "a.json", value)
     assert read_json(tmp_path / "a.json") == value
     assert (tmp_path / "a.json").read_text().endswith("}\n")
+
+
+def test_a_folder_that_is_being_made_is_waited_for(tmp_path):
+    target = tmp_path / "seed1"
+    script = (
+        "import sys, time; from pathlib import Path; from dekm.provenance import locked, whole_folder\n"
+        "target = Path(sys.argv[1])\n"
+        "with locked(target):\n"
+        "    with whole_folder(target) as folder:\n"
+        "        print('started', flush=True); time.sleep(1)\n"
+        "        (folder / 'by.txt').write_text('the first')\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", script, target], stdout=subprocess.PIPE) as first:
+        first.stdout.readline()
+        with locked(target):
+            assert (target / "by.txt").read_text() == "the first"
+    assert first.returncode == 0

@@ -95,7 +95,8 @@ class Dataset:
         """Raise `InputError` if only holders of the licence may use the data and the user has not said so."""
         if self.restricted and not held:
             raise InputError(
-                f"{self.label} is left out: say that you hold its licence first ({self.licence})."
+                f"{self.label} needs a licence ({self.licence}): if you hold it, set licence_held: true in "
+                "its block of the configuration, or pass --licence-held."
             )
 
     def load(self, raw_dir: Path) -> tuple[Any, Any]:

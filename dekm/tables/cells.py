@@ -65,9 +65,11 @@ def read_results(
         }
         complete, reason = {}, ""
         if summary:
+            reason = of_a_part(facts[dataset])
             complete = {seed: run for seed, run in summary["seeds"].items() if _is_finite(run)}
             if len(complete) < n_seeds:
-                reason = f"{len(complete)} of {n_seeds} seeds: the others failed or were not run"
+                missing = f"{len(complete)} of {n_seeds} seeds: the others failed or were not run"
+                reason = "; ".join(filter(None, (reason, missing)))
         else:
             reason = _why_not(results, dataset, method)
         cells.append(cell | {"reason": reason})
@@ -140,6 +142,13 @@ def _scores(facts: Mapping[str, Any], runs: pd.DataFrame, dataset: str) -> tuple
         return SCORES
     found = runs[runs["dataset"] == dataset].dropna(axis="columns", how="all")
     return tuple(name for name in WITHOUT_LABELS if name in found) or WITHOUT_LABELS[:1]
+
+
+def of_a_part(facts: Mapping[str, Any]) -> str:
+    """What to say of results on a part of a dataset; empty for the whole."""
+    if facts.get("subsample") is None:
+        return ""
+    return f"a subsample of {facts['subsample']:,}, each class in its share"
 
 
 def _is_finite(run: Mapping[str, Any]) -> bool:

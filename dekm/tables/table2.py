@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from dekm.provenance import read_json
+from dekm.tables.cells import of_a_part
 from dekm.tables.grid import Cell, Grid, Notes
 
 COLUMNS = ("n_samples", "n_clusters", "shape")
@@ -46,8 +47,8 @@ def table2(results: Path, datasets: Sequence[str], paper: pd.DataFrame) -> pd.Da
 def _reason(facts: dict[str, Any], theirs: dict[str, Any], ours: dict[str, Any], skipped: Path) -> str:
     if not facts:
         return f"skipped: {read_json(skipped)['reason']}" if skipped.is_file() else "not prepared"
-    if facts.get("subsample") is not None:
-        return f"a subsample of {facts['subsample']:,}, each class in its share"
+    if part := of_a_part(facts):
+        return part
     different = [name for name in COLUMNS if theirs and str(theirs[name]) != str(ours[name])]
     return f"differs from the paper in {', '.join(different)}" if different else ""
 

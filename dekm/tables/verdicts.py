@@ -14,13 +14,14 @@ def verdicts(cells: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     """One row per cell and metric of the paper, with ours where it was run.
 
     A cell is reproduced if the paper's number is within two standard deviations of our seeds, or 1 point,
-    of our mean.
+    of our mean. A subsample is not the paper's dataset: its cells count as not run.
 
     Parameters
     ----------
     cells : as `table3` returns them
     paper : as `table3` takes it
     """
+    cells = cells[~cells["reason"].str.startswith("a subsample")]
     ours = cells[["dataset", "method", "metric", "mean", "sd", "n_seeds", "difference"]]
     rows = paper.rename(columns={"value": "paper", "quoted": "paper_quoted"}).merge(
         ours, on=["dataset", "method", "metric"], how="left"

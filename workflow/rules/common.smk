@@ -17,8 +17,10 @@ try:
 except InputError as error:
     raise WorkflowError(str(error))
 
-for reason in EXPERIMENT.left_out.values():
-    logger.warning(reason)
+for name, reason in EXPERIMENT.left_out.items():
+    logger.warning(
+        f"{name} is left out: it {reason}. If you hold it, set licence_held: true in its block."
+    )
 if not EXPERIMENT.datasets:
     raise WorkflowError("No dataset is left to run.")
 

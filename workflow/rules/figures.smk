@@ -164,11 +164,12 @@ rule figures_of_run:
         rules.cluster.output,
     output:
         report(
-            f"{FIGURES}/runs/{{dataset}}/{{method}}/curves.png",
-            caption="../report/curves.rst",
+            directory(f"{FIGURES}/runs/{{dataset}}/{{method}}"),
+            patterns=["{figure}.png"],
+            caption="../report/run.rst",
             category="Runs",
             subcategory="{dataset}",
-            labels={"method": "{method}", "figure": "curves"},
+            labels={"method": "{method}", "figure": "{figure}"},
         ),
     log:
         f"{RESULTS}/logs/figures/{{dataset}}/{{method}}.log",
@@ -176,12 +177,11 @@ rule figures_of_run:
         ENVIRONMENT
     params:
         runs=first_seed_folders,
-        folder=folder_of_output,
         sources=source_digest("dekm.figures.runs"),
     message:
         "Draw the first run of {wildcards.method} on {wildcards.dataset}"
     shell:
-        "python -m dekm figure runs {params.runs} --out {params.folder} 2> {log}"
+        "python -m dekm figure runs {params.runs} --out {output} 2> {log}"
 
 
 rule figures:
