@@ -72,6 +72,9 @@ def parser() -> argparse.ArgumentParser:
     command = _add(commands, sync, "bring the MLflow store up to date with the run folders")
     command.add_argument("results", type=Path, nargs="+", help="folders of results")
     command.add_argument("--store", type=Path, required=True, help="folder of the store")
+    command.add_argument(
+        "--follow", type=float, metavar="SECONDS", help="do so again and again while the caller lives"
+    )
 
     command = _add(commands, ui, "browse all runs in the MLflow UI, on this machine only")
     command.add_argument("--store", type=Path, required=True, help="folder of the store, above the results")
@@ -195,11 +198,14 @@ def compare(results: Path, reference: Path) -> None:
     print(to_markdown(compare_grid(compare(results, reference))), end="")
 
 
-def sync(results: list[Path], store: Path) -> None:
+def sync(results: list[Path], store: Path, follow: float | None) -> None:
     """Mirror run folders into MLflow."""
-    from dekm.tracking import sync_all
+    from dekm import tracking
 
-    sync_all(results, store)
+    if follow is None:
+        tracking.sync_all(results, store)
+    else:
+        tracking.follow(results, store, follow)
 
 
 def ui(store: Path, port: int) -> None:
@@ -211,7 +217,7 @@ def ui(store: Path, port: int) -> None:
     if not results:
         raise InputError(f"{store} holds no runs yet: run 'make demo' first.")
     sync_all(results, store)
-    serve(store, port)
+    serve(results, store, port)
 
 
 def parse_settings(pairs: list[str]) -> dict[str, Any]:

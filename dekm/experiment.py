@@ -20,7 +20,7 @@ from dekm.datasets import prepared
 from dekm.errors import InputError
 from dekm.methods import Method, find_method
 from dekm.provenance import digest, facts, locked, read_json, source_digest, whole_folder, write_json
-from dekm.records import History, write_pretraining, write_run
+from dekm.records import LIVE, History, write_pretraining, write_run
 from dekm.training import resolve_device
 
 logger = logging.getLogger(__name__)
@@ -109,7 +109,7 @@ def cluster_cell(
     }
 
     def cluster(seed: int, folder: Path) -> None:
-        history = History(y)
+        history = History(y, folder / LIVE)
         estimator = build(row, data, settings, starts[seed], device, seed, history)
         write_run(folder, estimator.fit(X), X, history)
 
@@ -144,9 +144,10 @@ def run_seeds(
                 continue
             logger.info("%s, seed %d, on %s", name, seed, where(device))
             with whole_folder(target) as temporary:
+                known = {"key": key, **cell, **decisive[seed]}
+                write_json(temporary / "facts.json", known | facts(where(device)))
                 make(seed, temporary)
-                made = facts(where(device))
-                write_json(temporary / "facts.json", {"key": key, **cell, **decisive[seed], **made})
+                write_json(temporary / "facts.json", known | facts(where(device)))
     results = {
         str(seed): {"key": key, **read_json(folder / f"seed{seed}" / "metrics.json")}
         for seed, key in keys.items()

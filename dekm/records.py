@@ -3,6 +3,7 @@
 import csv
 import logging
 import math
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from dekm.provenance import write_json
 
 logger = logging.getLogger(__name__)
 
+LIVE = "live.csv"
 MAX_FRAMES = 60  # iterations that a run with a two-dimensional embedding keeps for Figure 1
 FIRST_FRAMES = 20  # of them the first, which the paper shows
 
@@ -44,6 +46,7 @@ def write_run(folder: Path, estimator: Any, X: Any, history: "History") -> None:
     """Write the files of a run: the fitted estimator, what it found in `X`, and its history with scores."""
     estimator.save(folder / "model.safetensors")
     write_csv(folder / "history.csv", history.rows(estimator.history_))
+    (folder / LIVE).unlink(missing_ok=True)
     np.save(folder / "labels.npy", estimator.labels_)
     np.save(folder / "embedding.npy", estimator.embedding_)
     history.save_iterations(folder / "iterations.npz")
@@ -69,8 +72,10 @@ def final_metrics(estimator: Any, X: Any, y: np.ndarray | None) -> dict[str, flo
 class History:
     """Scores of every iteration, collected through a method's hook; the method never sees them."""
 
-    def __init__(self, y: np.ndarray | None) -> None:
+    def __init__(self, y: np.ndarray | None, live: Path | None = None) -> None:
         self.y = y
+        self.live = live
+        self.started = time.perf_counter()
         self.scores: list[dict[str, float]] = []
         self.frames: list[dict[str, np.ndarray]] = []
         self.stride = 1
@@ -80,6 +85,8 @@ class History:
         self.scores.append(scores(self.y, iteration.labels.cpu().numpy()))
         shown = " ".join(f"{name}={value:.4f}" for name, value in self.scores[-1].items())
         logger.info("iteration %d: %s changed=%.4f", iteration.n_iter, shown, iteration.changed)
+        if self.live is not None:
+            self._tell(iteration, self.live)
         if iteration.H.shape[1] == 2:
             self._keep(iteration)
 
@@ -89,6 +96,20 @@ class History:
             arrays: dict[str, Any] = {} if self.y is None else {"y": self.y}
             arrays |= {name: np.stack([frame[name] for frame in self.frames]) for name in self.frames[0]}
             np.savez_compressed(file, **arrays)
+
+    def _tell(self, iteration: Iteration, file: Path) -> None:
+        """Append to the file that shows a run while it is made; it goes when the run is whole."""
+        row = {"n_iter": iteration.n_iter, "loss": iteration.loss, "changed": iteration.changed}
+        row |= {
+            "inertia": iteration.inertia,
+            "seconds": time.perf_counter() - self.started,
+            **self.scores[-1],
+        }
+        with file.open("a", newline="") as stream:
+            writer = csv.DictWriter(stream, fieldnames=list(row))
+            if iteration.n_iter == 0:
+                writer.writeheader()
+            writer.writerow({name: "" if math.isnan(value) else value for name, value in row.items()})
 
     def _keep(self, iteration: Iteration) -> None:
         """Keep the first iterations, the latest, and between them every so many that few are kept."""

@@ -4,14 +4,14 @@ Jobs never write to the store, so they cannot fail on it, and no run is left ope
 One process at a time brings the store up to date from the folders, as often as one likes.
 """
 
-import csv
 import datetime as dt
 import logging
 import os
 import socket
+import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,41 +19,22 @@ from filelock import FileLock
 
 from dekm.errors import InputError
 from dekm.provenance import read_json
+from dekm.run_folders import RunFolder, curves, note, run_folders, unfinished_folders
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
 
 logger = logging.getLogger(__name__)
 
-POINTS_PER_CURVE = 200
 METRICS_PER_BATCH = 1000
 DEFAULT_PORT = 5000
-TRAINING = {"loss", "changed", "inertia", "seconds"}
+FOLLOW_SECONDS = 10
 DEFAULTS = {
     "MLFLOW_DISABLE_TELEMETRY": "true",
     "GIT_PYTHON_REFRESH": "quiet",
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",
     "MLFLOW_HTTP_REQUEST_TIMEOUT": "10",
 }
-
-
-@dataclass(frozen=True)
-class RunFolder:
-    """A seed's folder, and what it says of itself."""
-
-    path: Path
-    stage: str
-    facts: dict[str, Any]
-
-    @property
-    def what(self) -> str:
-        """The method, or the architecture of a pretraining."""
-        return self.facts["method" if self.stage == "cluster" else "architecture"]
-
-    @property
-    def name(self) -> str:
-        """Name of the run in the store."""
-        return f"{self.facts['dataset']}/{self.what}/s{self.facts['seed']}"
 
 
 def sync_all(results: Sequence[Path], store: Path) -> None:
@@ -78,6 +59,14 @@ def address(store: Path) -> str:
     return f"sqlite:///{store.absolute() / 'mlflow.db'}"
 
 
+def follow(results: Sequence[Path], store: Path, seconds: float) -> None:
+    """Bring the store up to date again and again, until the process that started this one ends."""
+    parent = os.getppid()
+    while os.getppid() == parent:
+        sync_all(results, store)
+        time.sleep(seconds)
+
+
 def check_port(port: int) -> None:
     """Raise `InputError` unless a server can be started on this port of loopback."""
     try:
@@ -89,9 +78,14 @@ def check_port(port: int) -> None:
         ) from error
 
 
-def serve(store: Path, port: int) -> None:
-    """Replace this process by the MLflow server, open to this machine only."""
+def serve(results: Sequence[Path], store: Path, port: int) -> None:
+    """Replace this process by the MLflow server, open to this machine only.
+
+    A process beside it follows the folders of results for as long as the server runs.
+    """
     os.environ["MLFLOW_SERVER_ENABLE_JOB_EXECUTION"] = "false"
+    follower = [sys.executable, "-m", "dekm", "sync", *map(str, results), "--store", str(store), "--follow"]
+    subprocess.Popen([*follower, str(FOLLOW_SECONDS)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     logger.info("Open http://127.0.0.1:%d and choose Model training at the top left; stop with Ctrl-C", port)
     command = [sys.executable, "-m", "mlflow", "server", "--backend-store-uri", address(store)]
     os.execv(sys.executable, [*command, "--host", "127.0.0.1", "--port", str(port)])
@@ -106,11 +100,14 @@ def sync(client: "MlflowClient", results: Path, artifacts: str) -> None:
         else experiment.experiment_id
     )
     folders = {folder.facts["id"]: folder for folder in run_folders(results)}
+    unfinished = {folder.facts["id"]: folder for folder in unfinished_folders(results)}
     keys = {folder.facts["key"] for folder in folders.values()}
     known = set()
     for run in stored_runs(client, experiment_id):
         tags = run.data.tags
-        if run.info.status != "FINISHED" or (tags["key"] in keys and tags["id"] not in folders):
+        if tags["id"] in unfinished:
+            log_new_points(client, run, unfinished.pop(tags["id"]))
+        elif run.info.status != "FINISHED" or (tags["key"] in keys and tags["id"] not in folders):
             client.delete_run(run.info.run_id)
         else:
             known.add(tags["id"])
@@ -120,17 +117,10 @@ def sync(client: "MlflowClient", results: Path, artifacts: str) -> None:
     missing = [folder for id_, folder in folders.items() if id_ not in known]
     for folder in missing:
         log_run(client, experiment_id, folder)
+    for folder in unfinished.values():
+        run = start_run(client, experiment_id, folder, start=made_at(folder))
+        log_new_points(client, run, folder)
     logger.info("%s: %d runs added to MLflow, %d there already", results.name, len(missing), len(known))
-
-
-def run_folders(results: Path) -> Iterator[RunFolder]:
-    """The complete seeds below a folder of results, oldest first."""
-    found = [
-        RunFolder(file.parent, stage, read_json(file))
-        for stage, pattern in (("pretrain", "pretrained"), ("cluster", "runs"))
-        for file in results.glob(f"{pattern}/*/*/seed*/facts.json")
-    ]
-    yield from sorted(found, key=lambda folder: folder.facts["created"])
 
 
 def stored_runs(client: "MlflowClient", experiment_id: str) -> Iterator[Any]:
@@ -143,13 +133,44 @@ def stored_runs(client: "MlflowClient", experiment_id: str) -> Iterator[Any]:
 
 
 def log_run(client: "MlflowClient", experiment_id: str, folder: RunFolder) -> None:
-    """Write one run: tags, parameters, curves, final metrics and files."""
-    from mlflow.entities import Dataset, DatasetInput, Metric, Param, RunTag
+    """Write one finished run: what `start_run` writes, all curves, final metrics and files."""
+    from mlflow.entities import Metric
+
+    final = read_json(folder.path / "metrics.json")
+    end = made_at(folder)
+    start = end - int(final["seconds"] * 1000)
+    run_id = start_run(client, experiment_id, folder, start=start).info.run_id
+    metrics = [Metric(name, value, start + ms, step) for name, value, ms, step in curves(folder.path)]
+    metrics += [Metric(name, float(value), end, 0) for name, value in final.items() if value is not None]
+    for i in range(0, len(metrics), METRICS_PER_BATCH):
+        client.log_batch(run_id, metrics=metrics[i : i + METRICS_PER_BATCH])
+    client.log_artifacts(run_id, str(folder.path))
+    client.set_terminated(run_id, end_time=end)
+
+
+def log_new_points(client: "MlflowClient", run: Any, folder: RunFolder) -> None:
+    """Write the points of a run that is still being made which the store lacks."""
+    from mlflow.entities import Metric, RunTag
+
+    logged = int(run.data.tags.get("logged_step", -1))
+    points = [point for point in curves(folder.path) if point[3] > logged]
+    if points:
+        start = run.info.start_time
+        metrics = [Metric(name, value, start + ms, step) for name, value, ms, step in points]
+        latest = RunTag("logged_step", str(max(step for *_, step in points)))
+        client.log_batch(run.info.run_id, metrics=metrics[-METRICS_PER_BATCH:], tags=[latest])
+
+
+def made_at(folder: RunFolder) -> int:
+    """When the facts of a folder were written, in milliseconds."""
+    return int(dt.datetime.fromisoformat(folder.facts["created"]).timestamp() * 1000)
+
+
+def start_run(client: "MlflowClient", experiment_id: str, folder: RunFolder, *, start: int) -> Any:
+    """Open a run with its tags, parameters, data and description."""
+    from mlflow.entities import Dataset, DatasetInput, Param, RunTag
 
     facts = folder.facts
-    final = read_json(folder.path / "metrics.json")
-    end = int(dt.datetime.fromisoformat(facts["created"]).timestamp() * 1000)
-    start = end - int(final["seconds"] * 1000)
     subject = "method" if folder.stage == "cluster" else "architecture"
     shown = {"dataset": facts["dataset"], subject: folder.what, "seed": facts["seed"]}
     tags = shown | {
@@ -170,39 +191,7 @@ def log_run(client: "MlflowClient", experiment_id: str, folder: RunFolder) -> No
     )
     run_id = run.info.run_id
     params = [Param(name, str(value)) for name, value in (shown | facts["settings"]).items()]
-    client.log_batch(run_id, params=params)
-    metrics = [Metric(name, value, start + ms, step) for name, value, ms, step in curves(folder.path)]
-    metrics += [Metric(name, float(value), end, 0) for name, value in final.items() if value is not None]
-    for i in range(0, len(metrics), METRICS_PER_BATCH):
-        client.log_batch(run_id, metrics=metrics[i : i + METRICS_PER_BATCH])
+    client.log_batch(run_id, params=params, tags=[RunTag("mlflow.note.content", note(folder))])
     data = Dataset(facts["dataset"], facts["data"][:8], source_type="local", source="prepared data")
     client.log_inputs(run_id, datasets=[DatasetInput(data)])
-    client.log_artifacts(run_id, str(folder.path))
-    client.log_batch(run_id, tags=[RunTag("mlflow.note.content", note(folder))])
-    client.set_terminated(run_id, end_time=end)
-
-
-def curves(folder: Path) -> Iterator[tuple[str, float, int, int]]:
-    """Points (name, value, milliseconds since the start, step) of the curves in a run folder."""
-    file = next(file for file in (folder / "history.csv", folder / "loss.csv") if file.exists())
-    with file.open(newline="") as stream:
-        rows = list(csv.DictReader(stream))
-    stride = -(-len(rows) // POINTS_PER_CURVE) if rows else 1
-    for i, row in enumerate(rows):
-        if i % stride and i != len(rows) - 1:
-            continue
-        step = int(row.get("n_iter") or row["epoch"])
-        ms = int(1000 * float(row.get("seconds") or 0))
-        for name, value in row.items():
-            if name not in ("n_iter", "epoch") and value:
-                yield f"{'train' if name in TRAINING else 'eval'}/{name}", float(value), ms, step
-
-
-def note(folder: RunFolder) -> str:
-    """The description that the run's page shows."""
-    facts = folder.facts
-    versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
-    return (
-        f"{facts.get('label', folder.what)} on {facts['dataset']}, seed {facts['seed']}, "
-        f"on {facts['device']}. Files: `{folder.path}`. Commit {facts['commit']}; {versions}."
-    )
+    return run

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dekm.provenance import locked, digest, facts, read_json, whole_folder, write_json, write_text
+from dekm.provenance import digest, facts, locked, read_json, whole_folder, write_json, write_text
 
 PACKAGE = Path(__file__).parents[1] / "dekm"
 

@@ -10,7 +10,9 @@ import pytest
 from mlflow import MlflowClient
 from mlflow.entities import Metric
 
-from dekm.tracking import POINTS_PER_CURVE, address, curves, run_folders, sync_all
+from dekm.provenance import locked
+from dekm.run_folders import POINTS_PER_CURVE, curves, run_folders
+from dekm.tracking import address, sync_all
 from tests.ui import serving
 
 FACTS = {
@@ -108,6 +110,27 @@ def test_a_long_curve_is_thinned_but_keeps_its_ends(tmp_path: Path) -> None:
     points = [step for name, _, _, step in curves(folder) if name == "eval/acc"]
     assert len(points) <= POINTS_PER_CURVE
     assert (points[0], points[-1]) == (0, 1000)
+
+
+def test_a_run_that_is_being_made_shows_its_points_and_ends_with_its_maker(
+    results: Path, tmp_path: Path
+) -> None:
+    part = results / "runs" / "digits" / "dekm" / ".seed2.part.1"
+    shutil.copytree(write_run(results, 2), part)
+    shutil.rmtree(part.with_name("seed2"))
+    (part / "history.csv").rename(part / "live.csv")
+    with locked(part.with_name("seed2")):
+        for n_points in (3, 4):
+            sync_all([results], tmp_path)
+            run = next(run for run in stored(tmp_path) if run.info.status == "RUNNING")
+            assert run.info.run_name == "digits/dekm/s2"
+            points = MlflowClient(address(tmp_path)).get_metric_history(run.info.run_id, "eval/acc")
+            assert [point.step for point in points] == list(range(n_points))
+            with (part / "live.csv").open("a") as live:
+                live.write("3,0.1,0.3,0.6\n")
+    sync_all([results], tmp_path)
+    assert {run.info.status for run in stored(tmp_path)} == {"FINISHED"}
+    assert len(stored(tmp_path)) == 2
 
 
 def test_half_written_folders_are_not_runs(results: Path) -> None:
