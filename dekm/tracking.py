@@ -11,14 +11,14 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock
 
 from dekm.errors import InputError
-from dekm.provenance import read_json
+from dekm.provenance import digest, read_json
 from dekm.run_folders import RunFolder, curves, note, run_folders, unfinished_folders
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ logger = logging.getLogger(__name__)
 METRICS_PER_BATCH = 1000
 DEFAULT_PORT = 5000
 FOLLOW_SECONDS = 10
+OUTPUTS = ("tables", "figures")
 DEFAULTS = {
     "MLFLOW_DISABLE_TELEMETRY": "true",
     "GIT_PYTHON_REFRESH": "quiet",
@@ -101,13 +102,16 @@ def sync(client: "MlflowClient", results: Path, artifacts: str) -> None:
     )
     folders = {folder.facts["id"]: folder for folder in run_folders(results)}
     unfinished = {folder.facts["id"]: folder for folder in unfinished_folders(results)}
+    outputs = digest_of_outputs(results)
     keys = {folder.facts["key"] for folder in folders.values()}
     known = set()
     for run in stored_runs(client, experiment_id):
         tags = run.data.tags
-        if tags["id"] in unfinished:
+        if run.info.status == "FINISHED" and tags["id"] == outputs:
+            outputs = None
+        elif tags["id"] in unfinished:
             log_new_points(client, run, unfinished.pop(tags["id"]))
-        elif run.info.status != "FINISHED" or (tags["key"] in keys and tags["id"] not in folders):
+        elif run.info.status != "FINISHED" or is_replaced(tags, keys, folders):
             client.delete_run(run.info.run_id)
         else:
             known.add(tags["id"])
@@ -117,10 +121,35 @@ def sync(client: "MlflowClient", results: Path, artifacts: str) -> None:
     missing = [folder for id_, folder in folders.items() if id_ not in known]
     for folder in missing:
         log_run(client, experiment_id, folder)
+    if outputs is not None:
+        log_outputs(client, experiment_id, results, outputs)
     for folder in unfinished.values():
         run = start_run(client, experiment_id, folder, start=made_at(folder))
         log_new_points(client, run, folder)
     logger.info("%s: %d runs added to MLflow, %d there already", results.name, len(missing), len(known))
+
+
+def is_replaced(tags: Mapping[str, str], keys: Collection[str], ids: Collection[str]) -> bool:
+    """Whether a stored run was made again since: under its key, or as newer tables and figures."""
+    return tags["stage"] == "outputs" or (tags["key"] in keys and tags["id"] not in ids)
+
+
+def digest_of_outputs(results: Path) -> str | None:
+    """Digest of what the tables and figures of a folder of results are; None if there are none."""
+    files = [file for name in OUTPUTS for file in sorted(results.glob(f"{name}/**/*")) if file.is_file()]
+    if not files:
+        return None
+    return digest([[str(file), file.stat().st_mtime_ns, file.stat().st_size] for file in files])
+
+
+def log_outputs(client: "MlflowClient", experiment_id: str, results: Path, id_: str) -> None:
+    """Write the tables and figures as the files of one run."""
+    tags = {"stage": "outputs", "key": "outputs", "id": id_, "current": "yes"}
+    run_id = client.create_run(experiment_id, run_name="tables and figures", tags=tags).info.run_id
+    for name in OUTPUTS:
+        if (results / name).is_dir():
+            client.log_artifacts(run_id, str(results / name), name)
+    client.set_terminated(run_id)
 
 
 def stored_runs(client: "MlflowClient", experiment_id: str) -> Iterator[Any]:

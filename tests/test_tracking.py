@@ -133,6 +133,18 @@ def test_a_run_that_is_being_made_shows_its_points_and_ends_with_its_maker(
     assert len(stored(tmp_path)) == 2
 
 
+def test_tables_and_figures_are_one_run_that_newer_ones_replace(results: Path, tmp_path: Path) -> None:
+    for text in ("old", "newer"):
+        (results / "tables").mkdir(exist_ok=True)
+        (results / "tables" / "table3.md").write_text(text)
+        for _ in range(2):
+            sync_all([results], tmp_path)
+        outputs = [run for run in stored(tmp_path) if run.info.run_name == "tables and figures"]
+        assert len(outputs) == 1
+        artifacts = Path(outputs[0].info.artifact_uri.removeprefix("file://"))
+        assert (artifacts / "tables" / "table3.md").read_text() == text
+
+
 def test_half_written_folders_are_not_runs(results: Path) -> None:
     folder = results / "runs" / "digits" / "dekm"
     shutil.copytree(folder / "seed0", folder / ".seed2.123")

@@ -37,7 +37,8 @@ def test_every_run_is_in_the_table_and_in_the_store(workspace: Workspace) -> Non
     runs = workspace.stored_runs()
     assert {run.info.status for run in runs} == {"FINISHED"}
     names = sorted(run.info.run_name for run in runs)
-    assert names == sorted(f"digits/{what}/s{seed}" for what in ("conv", *TINY["methods"]) for seed in (0, 1))
+    expected = [f"digits/{what}/s{seed}" for what in ("conv", *TINY["methods"]) for seed in (0, 1)]
+    assert names == sorted([*expected, "tables and figures"])
     dekm = next(run for run in runs if run.info.run_name == "digits/dekm/s0")
     assert dekm.data.params["max_iter"] == "2"
     assert dekm.data.metrics["acc"] == pytest.approx(summary["seeds"]["0"]["acc"])

@@ -1,13 +1,10 @@
 TABLES = f"{RESULTS}/tables"
-TRACKED = f"{RESULTS}/logs/track.done"
 
 
 localrules:
     table2,
     table,
     table_of_dataset,
-    track,
-    track_dataset,
 
 
 rule table2:
@@ -115,32 +112,3 @@ use rule table as table_of_dataset with:
         sources=source_digest("dekm.tables"),
     message:
         "Write Table III for {wildcards.dataset} alone"
-
-
-rule track:
-    input:
-        summaries(EXPERIMENT.datasets),
-        strategy_summaries(),
-    output:
-        touch(TRACKED),
-    log:
-        f"{RESULTS}/logs/track.log",
-    conda:
-        ENVIRONMENT
-    params:
-        results=results,
-        store=lambda wildcards: Path(RESULTS).parent,
-    message:
-        "Bring the MLflow store up to date"
-    shell:
-        "python -m dekm sync {params.results} --store {params.store} 2> {log}"
-        " || echo 'MLflow: not up to date, see {log}; \"make ui\" tries again.' >&2"
-
-
-use rule track as track_dataset with:
-    input:
-        lambda wildcards: summaries(wildcards.dataset),
-    output:
-        touch(f"{RESULTS}/logs/track/{{dataset}}.done"),
-    log:
-        f"{RESULTS}/logs/track/{{dataset}}.log",

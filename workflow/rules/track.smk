@@ -1,0 +1,38 @@
+TRACKED = f"{RESULTS}/logs/track.done"
+
+
+localrules:
+    track,
+    track_dataset,
+
+
+rule track:
+    input:
+        summaries(EXPERIMENT.datasets),
+        strategy_summaries(),
+        rules.table2.output,
+        rules.table.output,
+        rules.figures.input,
+    output:
+        touch(TRACKED),
+    log:
+        f"{RESULTS}/logs/track.log",
+    conda:
+        ENVIRONMENT
+    params:
+        results=results,
+        store=lambda wildcards: Path(RESULTS).parent,
+    message:
+        "Bring the MLflow store up to date"
+    shell:
+        "python -m dekm sync {params.results} --store {params.store} 2> {log}"
+        " || echo 'MLflow: not up to date, see {log}; \"make ui\" tries again.' >&2"
+
+
+use rule track as track_dataset with:
+    input:
+        lambda wildcards: summaries(wildcards.dataset),
+    output:
+        touch(f"{RESULTS}/logs/track/{{dataset}}.done"),
+    log:
+        f"{RESULTS}/logs/track/{{dataset}}.log",
