@@ -42,7 +42,10 @@ RULES = {
     "pretrain",
     "cluster",
     "table",
+    "table2",
+    "table_of_dataset",
     "track",
+    "track_dataset",
 }
 
 

@@ -193,3 +193,23 @@ def test_another_number_of_labels_than_samples_is_named(loaded):
     dataset = dataclasses.replace(DATASETS["digits"], class_counts=None)
     with pytest.raises(InputError, match="1796"):
         prepared.check(dataset, X, y[:-1])
+
+
+def test_some_classes_of_a_part_are_drawn_the_same_every_time(tmp_path):
+    facts = [
+        prepared.prepare(DATASETS["digits"], tmp_path, tmp_path / name, subsample=200, n_classes=4)
+        for name in ("first", "second")
+    ]
+    assert facts[0] == facts[1]
+    assert facts[0]["n_clusters"] == len(facts[0]["class_counts"]) == 4
+    assert facts[0]["n_samples"] == sum(facts[0]["class_counts"]) < 100
+    assert facts[0]["label"].startswith("digits, classes ")
+    X, y, _ = prepared.load(tmp_path / "first")
+    assert X.shape == (facts[0]["n_samples"], 8, 8, 1)
+    assert f"digits, classes {', '.join(map(str, np.unique(y)))}" == facts[0]["label"]
+
+
+@pytest.mark.parametrize("n_classes", [0, 11])
+def test_a_number_of_classes_that_cannot_be_kept_is_named(n_classes, tmp_path):
+    with pytest.raises(InputError, match=f"n_classes={n_classes} should be from 1 to 10"):
+        prepared.prepare(DATASETS["digits"], tmp_path, tmp_path / "x", n_classes=n_classes)

@@ -35,7 +35,7 @@ def prepare(
     raw_dir : folder of the raw files
     folder : where the two files go
     subsample : keep so many samples, drawn without replacement, each class in its share
-    n_classes : keep so many classes, drawn with a fixed seed
+    n_classes : of those keep so many classes, drawn with a fixed seed
 
     Raises
     ------
@@ -44,12 +44,12 @@ def prepare(
     """
     X, y = dataset.load(raw_dir)
     check(dataset, X, y)
+    if subsample is not None:
+        X, y = stratified_subsample(X, y, subsample)
     label, n_clusters = dataset.label, dataset.n_clusters
     if n_classes is not None:
         X, y, kept = random_classes(X, y, n_classes)
         label, n_clusters = f"{label}, classes {', '.join(map(str, kept))}", n_classes
-    if subsample is not None:
-        X, y = stratified_subsample(X, y, subsample)
     facts = {
         "label": label,
         "kind": dataset.kind,
