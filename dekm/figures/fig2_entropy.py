@@ -90,8 +90,9 @@ def draw(points: dict[str, np.ndarray], table: pd.DataFrame) -> Figure:
             axes.scatter(*xy.T, s=7, c=colour(0), linewidths=0)
             axes.set(xlim=(-0.5, SIDE + 0.5), ylim=(-0.5, SIDE + 0.5), aspect="equal")
             axes.set_title(f"({panel}) {titles[panel]}")
+            of_what = "" if panel == "a" else " of one Gaussian"
             axes.set_xlabel(
-                f"paper: {row['paper_bits']:.3f} “bits”, which are nats\ndifferential entropy:\n"
+                f"paper: {row['paper_bits']:.3f} “bits”, which are nats\ndifferential entropy{of_what}:\n"
                 f"{row['corrected_nats']:.3f} nats = {row['corrected_bits']:.3f} bits"
             )
             bare(axes)

@@ -126,7 +126,7 @@ def draw_samples(images: np.ndarray, shown: pd.DataFrame, title: str) -> Figure:
             axes.set(xticks=[], yticks=[])
             axes.spines[:].set_visible(False)
         for row, cluster in zip(grid, clusters, strict=True):
-            row[0].set_ylabel(str(cluster), rotation=0, ha="right", va="center")
+            row[0].set_ylabel(f"cluster {cluster}", rotation=0, ha="right", va="center")
             for offset, kind in ((0, "nearest"), (n_shown + 1, "ambiguous")):
                 samples = shown.loc[(shown["cluster"] == cluster) & (shown["kind"] == kind), "sample"]
                 for axes, sample in zip(row[offset:], samples, strict=False):
