@@ -17,7 +17,8 @@ from dekm.methods import METHODS, STRATEGIES
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; a user's mistake is one line on standard error and exit status 1."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
+    logging.getLogger("dekm").setLevel(logging.INFO)
     logging.captureWarnings(True)
     arguments = vars(parser().parse_args(argv))
     command = arguments.pop("command")
