@@ -121,6 +121,17 @@ def test_an_added_seed_runs_alone(workspace: Workspace) -> None:
     assert (table["n_seeds"] == 3).all()
 
 
+def test_a_seed_whose_folder_was_deleted_runs_alone(workspace: Workspace) -> None:
+    before = workspace.ids("dekm")
+    cell = workspace.results / "runs" / "digits" / "dekm"
+    (cell / "summary.json").unlink()
+    shutil.rmtree(cell / "seed1")
+    workspace.run()
+    after = workspace.ids("dekm")
+    assert after["seed0"] == before["seed0"]
+    assert after["seed1"] != before["seed1"]
+
+
 def test_a_fresh_run_of_one_dataset_recomputes_it_once(workspace: Workspace) -> None:
     before, n_stored = workspace.ids("dekm"), len(workspace.stored_runs())
     scores = (workspace.results / "runs/digits/dekm/seed0/labels.npy").read_bytes()
