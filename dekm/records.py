@@ -109,7 +109,7 @@ class History:
             writer = csv.DictWriter(stream, fieldnames=list(row))
             if iteration.n_iter == 0:
                 writer.writeheader()
-            writer.writerow({name: "" if math.isnan(value) else value for name, value in row.items()})
+            writer.writerow(fields(row))
 
     def _keep(self, iteration: Iteration) -> None:
         """Keep the first iterations, the latest, and between them every so many that few are kept."""
@@ -140,9 +140,14 @@ class History:
 
 
 def write_csv(file: Path, rows: Sequence[Mapping[str, float]]) -> None:
-    """Write rows of one set of columns; a number that is not one is an empty field."""
+    """Write rows of one set of columns."""
     with file.open("w", newline="") as stream:
         writer = csv.DictWriter(stream, fieldnames=list(rows[0]) if rows else [])
         writer.writeheader()
         for row in rows:
-            writer.writerow({k: "" if isinstance(v, float) and math.isnan(v) else v for k, v in row.items()})
+            writer.writerow(fields(row))
+
+
+def fields(row: Mapping[str, float]) -> dict[str, float | str]:
+    """A row as a CSV file holds it: a number that is not one is an empty field."""
+    return {name: "" if math.isnan(value) else value for name, value in row.items()}
