@@ -13,6 +13,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import fold, linear, unfold
 
+from dekm.dense import Dense
+
 KERNELS = (5, 5, 3)
 STRIDE = 2
 
@@ -107,8 +109,8 @@ class ConvAutoencoder(nn.Module):
             )
             decoder = [nn.ReLU(), restore, *decoder]
         n_code = math.prod(code)
-        self.encoder = nn.Sequential(*encoder, nn.Flatten(), nn.Linear(n_code, embedding_dim))
-        self.decoder = nn.Sequential(nn.Linear(embedding_dim, n_code), nn.Unflatten(1, code), *decoder)
+        self.encoder = nn.Sequential(*encoder, nn.Flatten(), Dense(n_code, embedding_dim))
+        self.decoder = nn.Sequential(Dense(embedding_dim, n_code), nn.Unflatten(1, code), *decoder)
 
     def forward(self, x: Float[Tensor, "b h w c"]) -> Float[Tensor, "b h w c"]:
         """The reconstruction g(f(x))."""
@@ -136,7 +138,7 @@ def dense_layers(widths: Sequence[int]) -> list[nn.Module]:
     """Linear layers with ReLU between them; the last is linear."""
     layers: list[nn.Module] = []
     for n_in, n_out in pairwise(widths):
-        layers += [nn.Linear(n_in, n_out), nn.ReLU()]
+        layers += [Dense(n_in, n_out), nn.ReLU()]
     return layers[:-1]
 
 

@@ -1,0 +1,53 @@
+"""Fully connected layers whose matrix products are oneDNN's on the CPU.
+
+PyTorch multiplies float32 matrices by MKL, which on processors of AMD leaves AVX-512 unused; oneDNN, which
+PyTorch brings along for its convolutions, does not. Where the two differ they differ by rounding only.
+"""
+
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+HAS_ONEDNN = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+
+
+def product(
+    x: Float[Tensor, "b p"], weight: Float[Tensor, "q p"], bias: Float[Tensor, " q"] | None = None
+) -> Float[Tensor, "b q"]:
+    """The product ``x @ weight.T + bias`` by oneDNN; transposed views are not copied."""
+    return torch.ops.mkldnn._linear_pointwise(x, weight, bias, "none", [], "")
+
+
+class OneDnnLinear(torch.autograd.Function):
+    """A linear map of float32 rows on the CPU and its gradients: three products."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        """As `torch.nn.functional.linear`."""
+        ctx.save_for_backward(x, weight)
+        return product(x, weight, bias)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+        """Gradients of x, weight and bias, each where it is needed."""
+        x, weight = ctx.saved_tensors
+        of_x, of_weight, of_bias = ctx.needs_input_grad
+        return (
+            product(gradient, weight.T) if of_x else None,
+            product(gradient.T, x.T) if of_weight else None,
+            gradient.sum(0) if of_bias else None,
+        )
+
+
+class Dense(nn.Linear):
+    """`torch.nn.Linear` on rows, by the fastest products of the device."""
+
+    def forward(self, x: Float[Tensor, "b p"]) -> Float[Tensor, "b q"]:
+        """As `torch.nn.Linear`."""
+        if HAS_ONEDNN and x.device.type == "cpu" and x.dtype == torch.float32:
+            return OneDnnLinear.apply(x, self.weight, self.bias)
+        return super().forward(x)
