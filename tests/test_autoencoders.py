@@ -245,7 +245,7 @@ def test_clone_is_unfitted_and_equal(tiny):
 
 
 @pytest.mark.parametrize(("height", "width"), [(28, 28), (8, 8), (17, 23), (5, 6)])
-def test_convolutions_of_grey_images_equal_those_of_torch(height, width):
+def test_convolutions_by_patches_equal_those_of_torch(height, width):
     generator = torch.Generator().manual_seed(0)
     x = torch.rand(3, 1, height, width, dtype=torch.float64, generator=generator)
     ours = GreyConv2d(1, 4, 5, 2, (2, 1)).double()
@@ -254,7 +254,7 @@ def test_convolutions_of_grey_images_equal_those_of_torch(height, width):
 
 
 @pytest.mark.parametrize("output_padding", [(0, 1), (1, 0)])
-def test_mirrored_convolutions_to_grey_images_equal_those_of_torch(output_padding):
+def test_mirrored_convolutions_by_patches_equal_those_of_torch(output_padding):
     generator = torch.Generator().manual_seed(0)
     h = torch.rand(3, 4, 7, 9, dtype=torch.float64, generator=generator)
     arguments = (4, 1, 5, 2, (2, 1), output_padding)
@@ -268,9 +268,9 @@ def assert_same_layer(ours, theirs, x):
     """Same output, and same gradients of the weights, the bias and the input."""
     ours.load_state_dict(theirs.state_dict())
     results = []
-    for layer in (ours, theirs):
+    for layer, apply in ((ours, ours.by_patches), (theirs, theirs)):
         given = x.clone().requires_grad_()
-        out = layer(given)
+        out = apply(given)
         (out * torch.arange(out.numel(), dtype=out.dtype).reshape(out.shape).cos()).sum().backward()
         results.append((out, given.grad, layer.weight.grad, layer.bias.grad))
     for mine, expected in zip(*results, strict=True):
