@@ -7,45 +7,55 @@ from typing import Any
 
 import numpy as np
 
-from dekm.datasets.folders import IMAGE_SUFFIXES, list_files
+from dekm.datasets import prepared
+from dekm.datasets.folders import IMAGE_SUFFIXES, TEXT_SUFFIXES, list_files
 from dekm.datasets.own import own_dataset
+from dekm.datasets.text import Texts
 from dekm.errors import InputError
 from dekm.methods import find_method
 from dekm.provenance import read_json
 
 OF_LABELS = {"labels", "label_column"}
+OF_TERMS = {"stem", "scaling"}
 
 
 def write_predictions(run: Path, settings: Mapping[str, Any], out: Path, *, device: str = "auto") -> None:
     """Write a CSV file with the cluster of each new sample, in the order of the data.
 
+    New texts become tf-idf rows of the terms of the run's own texts.
+
     Parameters
     ----------
     run : folder of a run, in its place in a folder of results
     settings : `path` of the new data, and what differs from the description of the run's own data
-    out : the CSV file; its columns are sample (the file of an image, else the number of the row) and cluster
+    out : the CSV file; its columns are sample (the file of an image or text, else the number of the row) and
+        cluster
 
     Raises
     ------
     InputError
-        If the folder holds no run, the data are texts, or the new data do not fit those of the run.
+        If the folder holds no run, its texts left no terms, or the new data do not fit those of the run.
     """
     if not (run / "model.safetensors").is_file():
         raise InputError(f"{run} holds no run: it should be like results/own/runs/faces/dekm/seed0.")
     facts = read_json(run / "facts.json")
-    data = read_json(run.parents[3] / "data" / facts["dataset"] / "facts.json")
-    if data["kind"] == "text":
-        raise InputError("new texts cannot be given a cluster: a run does not keep the terms of its texts.")
+    folder = run.parents[3] / "data" / facts["dataset"]
+    data = read_json(folder / "facts.json")
+    for name in OF_TERMS & settings.keys():
+        raise InputError(f"{name}={settings[name]!r} should be left out: it is that of the run's own texts.")
     if "path" not in settings:
         raise InputError("the new data need --set path=...")
     described = {name: value for name, value in data["options"].items() if name not in OF_LABELS}
     dataset = own_dataset("new data", {"n_clusters": 1, **described, **settings})
     X, _ = dataset.load(Path())
+    if isinstance(X, Texts):
+        X = X.rows(prepared.load_terms(folder, facts["data"]))
     samples = X.astype(np.float32) / np.float32(255) if X.dtype == np.uint8 else X
     estimator = find_method(facts["method"]).load().load(run / "model.safetensors", device=device)
     clusters = estimator.predict(samples)
     path = Path(settings["path"])
-    names = list_files(path, IMAGE_SUFFIXES)[0] if path.is_dir() else range(len(clusters))
+    suffixes = TEXT_SUFFIXES if dataset.kind == "text" else IMAGE_SUFFIXES
+    names = list_files(path, suffixes)[0] if path.is_dir() else range(len(clusters))
     out.parent.mkdir(parents=True, exist_ok=True)
     with out.open("w", newline="") as stream:
         writer = csv.writer(stream)

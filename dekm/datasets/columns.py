@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from dekm.datasets.labels import encode_labels
 from dekm.datasets.streams import readable
-from dekm.datasets.text import Scaling, tfidf
+from dekm.datasets.text import Scaling, Texts
 from dekm.errors import InputError
 
 LARGEST = float(np.finfo(np.float32).max)
@@ -52,8 +51,8 @@ def texts(
     label_column: str | None = None,
     stem: bool = False,
     scaling: Scaling = "unit",
-) -> tuple[sparse.csr_matrix, np.ndarray | None]:
-    """Tf-idf of the texts in one column."""
+) -> tuple[Texts, np.ndarray | None]:
+    """The texts in one column."""
     file = Path(path)
     names, rows = read_table(file)
     text, label = _position(file, names, text_column), _position(file, names, label_column)
@@ -62,8 +61,7 @@ def texts(
         documents.append("" if cells[text] is None else str(cells[text]))
         if label is not None:
             labels.append(_text(cells[label], file, number, names[label]))
-    X = tfidf(documents, stem=stem, scaling=scaling)
-    return X, None if label is None else encode_labels(labels, file)
+    return Texts(documents, stem, scaling), None if label is None else encode_labels(labels, file)
 
 
 def read_table(file: Path) -> tuple[list[str], Rows]:

@@ -100,5 +100,5 @@ class Dataset:
             )
 
     def load(self, raw_dir: Path) -> tuple[Any, Any]:
-        """Read the raw files: X as array or sparse matrix, y as labels or None."""
+        """Read the raw files: X as array, sparse matrix or `Texts`, y as labels or None."""
         return named(self.source(raw_dir).loader)(raw_dir, **self.options)

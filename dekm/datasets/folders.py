@@ -4,11 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from dekm.datasets.labels import encode_labels
 from dekm.datasets.streams import readable
-from dekm.datasets.text import Scaling, tfidf
+from dekm.datasets.text import Scaling, Texts
 from dekm.errors import InputError
 
 IMAGE_SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
@@ -47,14 +46,14 @@ def images(
 
 def texts(
     raw_dir: Path, *, path: str, stem: bool = False, scaling: Scaling = "unit"
-) -> tuple[sparse.csr_matrix, np.ndarray | None]:
-    """Tf-idf of ``.txt`` files in UTF-8, in the order of their paths."""
+) -> tuple[Texts, np.ndarray | None]:
+    """The texts of ``.txt`` files in UTF-8, in the order of their paths."""
     files, y = list_files(Path(path), TEXT_SUFFIXES)
     documents = []
     for file in files:
         with readable(file, "text in UTF-8"):
             documents.append(file.read_text(encoding="utf-8-sig"))
-    return tfidf(documents, stem=stem, scaling=scaling), y
+    return Texts(documents, stem, scaling), y
 
 
 def list_files(folder: Path, suffixes: tuple[str, ...]) -> tuple[list[Path], np.ndarray | None]:

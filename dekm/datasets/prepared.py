@@ -1,7 +1,9 @@
 """Prepared data: one compact file per dataset, and a small file of facts that carries its digest."""
 
+import contextlib
 import hashlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from scipy import sparse
 from dekm.datasets.dataset import Dataset
 from dekm.datasets.parts import Labels, Samples, count_classes, random_classes, stratified_subsample
 from dekm.datasets.streams import readable
+from dekm.datasets.text import Terms, Texts
 from dekm.errors import InputError
 from dekm.provenance import read_json, write_json
 
@@ -28,6 +31,8 @@ def prepare(
 ) -> dict[str, Any]:
     """Load a dataset, check it against its row of Table II, and write ``data.npz`` and ``facts.json``.
 
+    A user's own texts leave their terms in ``data.npz``; these decide no result: the digest is without them.
+
     Parameters
     ----------
     raw_dir : folder of the raw files
@@ -41,6 +46,10 @@ def prepare(
         If the data are not what Table II says, or `subsample` or `n_classes` does not fit.
     """
     X, y = dataset.load(raw_dir)
+    terms = None
+    if isinstance(X, Texts):
+        terms = X.terms()
+        X = X.rows(terms)
     check(dataset, X, y)
     if subsample is not None:
         X, y = stratified_subsample(X, y, subsample)
@@ -61,7 +70,7 @@ def prepare(
         "digest": content_digest(X, y),
     }
     folder.mkdir(parents=True, exist_ok=True)
-    save(X, y, folder / DATA)
+    save(X, y, folder / DATA, terms)
     write_json(folder / FACTS, facts)
     return facts
 
@@ -103,14 +112,16 @@ def content_digest(X: Samples, y: Labels) -> str:
     return sha256.hexdigest()
 
 
-def save(X: Samples, y: Labels, file: Path) -> None:
-    """Write samples, and labels if there are any, to one compressed ``.npz`` file without pickled objects."""
+def save(X: Samples, y: Labels, file: Path, terms: Terms | None = None) -> None:
+    """Write samples, and what there is of labels and terms, to a compressed ``.npz`` file without pickles."""
     if sparse.issparse(X):
         arrays = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape)}
     else:
         arrays = {"X": X}
     if y is not None:
         arrays["y"] = y
+    if terms is not None:
+        arrays |= {"terms": np.array("\n".join(terms.names)), "idf": terms.idf}
     temporary = file.with_name(f".{os.getpid()}.{file.name}")
     np.savez_compressed(temporary, **arrays)
     os.replace(temporary, file)
@@ -131,11 +142,7 @@ def load(folder: Path) -> tuple[Samples, Labels, dict[str, Any]]:
             f"{folder} holds no prepared data: run 'python -m dekm prepare {folder.name}' first."
         )
     facts = read_json(folder / FACTS)
-    with (
-        readable(folder / DATA, "file of prepared data"),
-        (folder / DATA).open("rb") as stream,
-        np.load(stream, allow_pickle=False) as arrays,
-    ):
+    with _arrays(folder) as arrays:
         y = arrays.get("y")
         if "indptr" in arrays:
             parts = (arrays["data"], arrays["indices"], arrays["indptr"])
@@ -149,3 +156,35 @@ def load(folder: Path) -> tuple[Samples, Labels, dict[str, Any]]:
     if X.dtype == np.uint8:
         X = X.astype(np.float32) / np.float32(255)
     return X, y, facts
+
+
+def load_terms(folder: Path, digest: str) -> Terms:
+    """Read the terms of prepared texts.
+
+    Parameters
+    ----------
+    digest : of the samples and labels whose terms are wanted
+
+    Raises
+    ------
+    InputError
+        If there are no prepared data, they are others by now, or they hold no terms.
+    """
+    if load(folder)[2]["digest"] != digest:
+        raise InputError(f"{folder} holds other data than those of the run: cluster them again.")
+    with _arrays(folder) as arrays:
+        if "terms" not in arrays:
+            raise InputError(
+                f"{folder / DATA} holds no terms: 'python -m dekm prepare' keeps those of own texts only."
+            )
+        return Terms(arrays["terms"].item().split("\n"), arrays["idf"])
+
+
+@contextlib.contextmanager
+def _arrays(folder: Path) -> Iterator[Any]:
+    with (
+        readable(folder / DATA, "file of prepared data"),
+        (folder / DATA).open("rb") as stream,
+        np.load(stream, allow_pickle=False) as arrays,
+    ):
+        yield arrays

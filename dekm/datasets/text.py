@@ -1,9 +1,10 @@
 """Text to sparse float32 tf-idf rows (n, d), and the embedded text dataset."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -12,6 +13,35 @@ from dekm.errors import InputError
 
 N_TERMS = 2000
 Scaling = Literal["unit", "paper"]
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What makes tf-idf rows of texts: the terms, in the order of the columns, and their idf (d,)."""
+
+    names: list[str]
+    idf: np.ndarray
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Documents, and the options of `tfidf` that are to make rows of them."""
+
+    documents: list[str]
+    stem: bool
+    scaling: Scaling
+
+    def terms(self) -> Terms:
+        """The most frequent terms of the documents; the errors are those of `tfidf`."""
+        vectorizer = _vectorizer(self.stem, max_features=N_TERMS)
+        _fit_transform(vectorizer, self.documents)
+        return Terms(vectorizer.get_feature_names_out().tolist(), vectorizer.idf_)
+
+    def rows(self, terms: Terms) -> sparse.csr_matrix:
+        """The tf-idf of these terms, which may be those of other documents."""
+        vectorizer = _vectorizer(self.stem, vocabulary=terms.names)
+        vectorizer.idf_ = terms.idf
+        return scale_rows(vectorizer.transform(self.documents), self.scaling)
 
 
 def tfidf(
@@ -31,17 +61,7 @@ def tfidf(
     InputError
         If an option is not one of these, or no document has a term.
     """
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-    if not isinstance(stem, bool):
-        raise InputError(f"stem={stem!r} should be true or false.")
-    analyzer = stems if stem else "word"
-    vectorizer = TfidfVectorizer(max_features=n_terms, norm=None, dtype=np.float32, analyzer=analyzer)
-    try:
-        X = vectorizer.fit_transform(documents)
-    except ValueError as error:
-        raise InputError(f"The documents give no tf-idf rows: {error}.") from error
-    return scale_rows(X, scaling)
+    return scale_rows(_fit_transform(_vectorizer(stem, max_features=n_terms), documents), scaling)
 
 
 def scale_rows(X: sparse.csr_matrix, scaling: Scaling) -> sparse.csr_matrix:
@@ -60,6 +80,21 @@ def scale_rows(X: sparse.csr_matrix, scaling: Scaling) -> sparse.csr_matrix:
 def stems(document: str) -> list[str]:
     """The stems of a document's words, in their order."""
     return [_stem()(word) for word in _words()(document)]
+
+
+def _vectorizer(stem: bool, **terms: Any) -> Any:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    if not isinstance(stem, bool):
+        raise InputError(f"stem={stem!r} should be true or false.")
+    return TfidfVectorizer(norm=None, dtype=np.float32, analyzer=stems if stem else "word", **terms)
+
+
+def _fit_transform(vectorizer: Any, documents: Iterable[str]) -> sparse.csr_matrix:
+    try:
+        return vectorizer.fit_transform(documents)
+    except ValueError as error:
+        raise InputError(f"The documents give no tf-idf rows: {error}.") from error
 
 
 @cache
