@@ -151,6 +151,41 @@ def test_an_error_in_a_table_names_row_and_column(tmp_path, text, reason):
         prepare(tmp_path, {"path": str(tmp_path / "x.csv")})
 
 
+@pytest.mark.parametrize(
+    ("text", "block", "hint"),
+    [
+        (
+            "a,b\n1,cat\n",
+            {},
+            "'cat' is not a finite number. If the column holds labels, .* label_column",
+        ),
+        ("a;b\n1;2\n", {}, "'1;2' is not a finite number. The file seems to be separated by ';'"),
+        ("a\tb\n1,5\t2\n", {}, r"row 2 has 2 cells; the first row names 1. The file seems .* by '\\t'"),
+        ("a;b, in cm;c\n1;2;3\n", {}, "row 2 has 1 cells; the first row names 2. The file seems .* by ';'"),
+        ("a|b\n1|2\n", {"label_column": "b"}, r"label_column='b': .* it has a\|b. The file seems .* by '\|'"),
+        ("a;b\n1;2\n", {"text_column": "b"}, "text_column='b': .* it has a;b. The file seems .* by ';'"),
+    ],
+)
+def test_an_error_in_a_table_tells_what_to_set_or_which_separator_it_should_have(tmp_path, text, block, hint):
+    write(tmp_path / "x.csv", text.encode())
+    with pytest.raises(InputError, match=hint):
+        prepare(tmp_path, {"path": str(tmp_path / "x.csv"), **block})
+
+
+@pytest.mark.parametrize(
+    ("text", "block"),
+    [
+        ("a,b,c\n1,,x\n", {"label_column": "c"}),
+        ("a,b,c\n1,?,x\n", {"label_column": "c"}),
+        ("a;b,c\n1,\n", {}),
+    ],
+)
+def test_an_error_in_a_table_ends_without_a_hint_where_none_would_help(tmp_path, text, block):
+    write(tmp_path / "x.csv", text.encode())
+    with pytest.raises(InputError, match=r"is not a finite number\.$"):
+        prepare(tmp_path, {"path": str(tmp_path / "x.csv"), **block})
+
+
 def test_an_error_in_a_parquet_file_names_row_and_column(tmp_path):
     parquet.write_table(pa.table({"a": [1, None]}), tmp_path / "x.parquet")
     with pytest.raises(InputError, match="row 2, column 'a': 'None'"):
@@ -159,7 +194,7 @@ def test_an_error_in_a_parquet_file_names_row_and_column(tmp_path):
 
 def test_a_column_that_is_not_there_or_without_a_label_is_an_error(tmp_path):
     write(tmp_path / "x.csv", b"a,b\n1,2\n3,\n")
-    with pytest.raises(InputError, match="has no column 'c'; it has a, b"):
+    with pytest.raises(InputError, match=r"label_column='c': .*x\.csv has no such column; it has a, b"):
         prepare(tmp_path, {"path": str(tmp_path / "x.csv"), "label_column": "c"})
     with pytest.raises(InputError, match="row 3, column 'b' has no label"):
         prepare(tmp_path, {"path": str(tmp_path / "x.csv"), "label_column": "b"})

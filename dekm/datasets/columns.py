@@ -15,6 +15,8 @@ from dekm.datasets.text import Scaling, Texts
 from dekm.errors import InputError
 
 LARGEST = float(np.finfo(np.float32).max)
+LABELS = " If the column holds labels, name it in label_column; if texts, in text_column."
+SEPARATORS = ";\t|"  # that other programs write
 Rows = Iterator[tuple[int, list[Any]]]
 
 
@@ -30,11 +32,12 @@ def table(
     """
     file = Path(path)
     names, rows = read_table(file)
-    label = _position(file, names, label_column)
+    label = _position(file, names, "label_column", label_column)
+    hint = _other_separator(file, names) or ("" if label_column else LABELS)
     columns = [i for i in range(len(names)) if i != label]
     values, labels = array("f"), []
     for number, cells in rows:
-        values.extend(_number(cells[i], file, number, names[i]) for i in columns)
+        values.extend(_number(cells[i], file, number, names[i], hint) for i in columns)
         if label is not None:
             labels.append(_text(cells[label], file, number, names[label]))
     X = np.array(values, dtype=np.float32).reshape(-1, len(columns)) if columns else np.empty((0, 0))
@@ -55,7 +58,8 @@ def texts(
     """The texts in one column."""
     file = Path(path)
     names, rows = read_table(file)
-    text, label = _position(file, names, text_column), _position(file, names, label_column)
+    text = _position(file, names, "text_column", text_column)
+    label = _position(file, names, "label_column", label_column)
     documents, labels = [], []
     for number, cells in rows:
         documents.append("" if cells[text] is None else str(cells[text]))
@@ -80,7 +84,7 @@ def _read_csv(file: Path) -> tuple[list[str], Rows]:
         raise InputError(f"{file} has no first row that names the columns.")
     if all(_is_number(name) for name in names):
         raise InputError(f"{file}: row 1 should name the columns, and holds numbers only.")
-    return names, _of_width(rows, len(names), file)
+    return names, _of_width(rows, names, file)
 
 
 def _csv_rows(file: Path) -> Rows:
@@ -91,10 +95,13 @@ def _csv_rows(file: Path) -> Rows:
                 yield reader.line_num, cells
 
 
-def _of_width(rows: Rows, width: int, file: Path) -> Rows:
+def _of_width(rows: Rows, names: list[str], file: Path) -> Rows:
     for number, cells in rows:
-        if len(cells) != width:
-            raise InputError(f"{file}: row {number} has {len(cells)} cells; the first row names {width}.")
+        if len(cells) != len(names):
+            raise InputError(
+                f"{file}: row {number} has {len(cells)} cells; the first row names {len(names)}."
+                f"{_other_separator(file, names)}"
+            )
         yield number, cells
 
 
@@ -118,18 +125,33 @@ def _parquet_rows(file: Path, opened: Any) -> Rows:
                 yield number, list(cells)
 
 
-def _position(file: Path, names: list[str], column: str | None) -> Any:
+def _position(file: Path, names: list[str], setting: str, column: str | None) -> Any:
     if column is None:
         return None
     if column not in names:
-        raise InputError(f"{file} has no column {column!r}; it has {', '.join(names)}.")
+        raise InputError(
+            f"{setting}={column!r}: {file} has no such column; it has {', '.join(names)}."
+            f"{_other_separator(file, names)}"
+        )
     return names.index(column)
 
 
-def _number(cell: Any, file: Path, row: int, column: str) -> float:
+def _other_separator(file: Path, names: list[str]) -> str:
+    """A hint where the first row of a CSV file holds more of another separator than of commas."""
+    for separator in SEPARATORS if file.suffix.lower() == ".csv" else "":
+        if "".join(names).count(separator) >= len(names):
+            return f" The file seems to be separated by {separator!r}; it should be by ','."
+    return ""
+
+
+def _number(cell: Any, file: Path, row: int, column: str, hint: str) -> float:
     if _is_number(cell) and abs(float(cell)) <= LARGEST:
         return float(cell)
-    raise InputError(f"{file}: row {row}, column {column!r}: {str(cell)[:60]!r} is not a finite number.")
+    is_text = isinstance(cell, str) and cell.strip()
+    raise InputError(
+        f"{file}: row {row}, column {column!r}: {str(cell)[:60]!r} is not a finite number."
+        f"{hint if is_text else ''}"
+    )
 
 
 def _is_number(cell: Any) -> bool:
