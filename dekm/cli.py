@@ -45,7 +45,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--mirror", help="folder or URL to try before the upstream addresses")
     command.add_argument("--out", type=Path, required=True, help="file that will list what was verified")
 
-    command = _add(commands, missing, "list the raw files that are not there yet, and where they belong")
+    command = _add(commands, missing, "list the raw files that are missing or damaged, and where they belong")
     command.add_argument("datasets", nargs="+", choices=DATASETS, metavar="DATASET")
     command.add_argument("--raw-dir", type=Path, required=True, help="folder of raw files")
 
@@ -96,19 +96,11 @@ def download(
 
 
 def missing(datasets: list[str], raw_dir: Path) -> None:
-    """Print each missing raw file with its place and its addresses."""
-    from dekm.datasets.obtain import missing_files
+    """Print each missing or damaged raw file with its place and its addresses."""
+    from dekm.datasets.obtain import describe_missing
 
     for name in datasets:
-        sources = missing_files(DATASETS[name], raw_dir)
-        if not sources:
-            print(f"{name}: nothing is missing")
-        for i, raw_files in enumerate(sources):
-            print(f"{name}: {'or ' if i else ''}this is missing:")
-            for raw_file in raw_files:
-                print(f"  {raw_dir / raw_file.path}")
-                for url in raw_file.urls:
-                    print(f"    from {url}")
+        print(*describe_missing(name, DATASETS[name], raw_dir), sep="\n")
 
 
 def prepare(

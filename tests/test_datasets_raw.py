@@ -188,6 +188,32 @@ def test_the_missing_command_names_each_file_its_place_and_its_addresses(tmp_pat
         assert str(expected) in out
 
 
+def test_the_missing_command_tells_a_damaged_file_from_one_that_is_not_there(tmp_path, capsys):
+    damaged, absent = (tmp_path / raw_file.path for raw_file in DATASETS["usps"].raw)
+    write(damaged, b"<html>")
+    assert main(["missing", "usps", "--raw-dir", str(tmp_path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert f"  {damaged} is damaged, or another file: move it away" in lines
+    assert f"  {absent}" in lines
+
+
+def test_a_damaged_set_of_files_is_missing_though_a_second_set_is_right(tmp_path):
+    dataset = two_ways(tmp_path)
+    for path, content in (("a/a", b"wrong"), ("b/b", b"b/b"), ("b/c", b"b/c")):
+        write(tmp_path / path, content)
+    assert [[f.path for f in files] for files in missing_files(dataset, tmp_path)] == [["a/a"]]
+    with pytest.raises(InputError, match="a/a is not the expected file"):
+        fetch_dataset(dataset, tmp_path)
+
+
+def test_the_missing_command_says_which_data_need_a_licence(tmp_path, capsys):
+    assert main(["missing", "frgc", "digits", "--raw-dir", str(tmp_path)]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if "licence" in line]
+    assert len(lines) == 1
+    assert lines[0].startswith("frgc: needs a licence (NIST agreement, not redistributable)")
+    assert "--licence-held" in lines[0]
+
+
 def test_a_compressed_file_that_unpacks_to_too_much_is_an_error(tmp_path):
     file = write(tmp_path / "bomb.gz", gzip.compress(bytes(10**6)))
     with pytest.raises(InputError, match="more than 1000 bytes"), unpacked(file, 1000) as stream:

@@ -1,5 +1,6 @@
 """All raw files of a dataset: fetched where they are missing, or listed."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -47,15 +48,31 @@ def fetch_dataset(dataset: Dataset, raw_dir: Path, mirror: str | None = None) ->
 def missing_files(dataset: Dataset, raw_dir: Path) -> list[tuple[RawFile, ...]]:
     """What is still missing below `raw_dir`: the absent or wrong files of each source.
 
-    One source is enough: the list is empty if one source is complete. Nothing is fetched.
+    One source is enough: if all files of a source are there, it is the one that is used, and only its wrong
+    files are missing. Nothing is fetched.
     """
-    missing = []
-    for source in dataset.sources():
-        files = tuple(raw_file for raw_file in source.raw if not _is_right(raw_file, raw_dir))
-        if not files:
-            return []
-        missing.append(files)
-    return missing
+    sources = dataset.sources()
+    there = [source for source in sources if source.is_there(raw_dir)]
+    missing = [
+        tuple(raw_file for raw_file in source.raw if not _is_right(raw_file, raw_dir))
+        for source in there[:1] or sources
+    ]
+    return [files for files in missing if files]
+
+
+def describe_missing(name: str, dataset: Dataset, raw_dir: Path) -> Iterator[str]:
+    """Lines on the raw files that are missing, with places and addresses, and on a licence that is needed."""
+    if dataset.restricted:
+        yield f"{name}: needs a licence ({dataset.licence}); if you hold it, pass --licence-held"
+    missing = missing_files(dataset, raw_dir)
+    if not missing:
+        yield f"{name}: nothing is missing"
+    for i, raw_files in enumerate(missing):
+        yield f"{name}: {'or ' if i else ''}this is missing:"
+        for raw_file in raw_files:
+            file = raw_dir / raw_file.path
+            yield f"  {file}{' is damaged, or another file: move it away' if file.exists() else ''}"
+            yield from (f"    from {url}" for url in raw_file.urls)
 
 
 def _fetch_source(source: Source, raw_dir: Path, mirror: str | None) -> dict[str, str]:
