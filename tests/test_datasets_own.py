@@ -212,6 +212,35 @@ def test_class_folders_of_images_give_labels_and_one_size(tmp_path):
     np.testing.assert_allclose(X[:, 2, 2], [[0, 0, 1], [1, 0, 0], [0.2, 0.2, 0.2]], rtol=1e-6)
 
 
+def test_files_that_are_no_images_are_named_and_hidden_ones_are_not(tmp_path, caplog):
+    save_image(tmp_path / "faces/a/1.png", (4, 4), 0)
+    save_image(tmp_path / "faces/b/1.png", (4, 4), 0)
+    hidden = ("a/.DS_Store", "a/Thumbs.db", "b/desktop.ini", ".git/config", ".cache/1.png", ".notes.txt")
+    for name in ("a/notes.doc", *hidden):
+        write(tmp_path / "faces" / name, b"")
+    assert len(prepare(tmp_path, {"path": str(tmp_path / "faces")})[0]) == 2
+    (message,) = caplog.messages
+    assert message.startswith(f"{tmp_path / 'faces'}: ignored, not ending in .bmp, ")
+    assert message.endswith(": a/notes.doc")
+
+
+def test_many_ignored_files_are_one_line(tmp_path, caplog):
+    write(tmp_path / "texts/1.txt", b"cat dog")
+    write(tmp_path / "texts/2.txt", b"dog")
+    for i in range(8):
+        write(tmp_path / f"texts/{i}.json", b"")
+    prepare(tmp_path, {"path": str(tmp_path / "texts")})
+    (message,) = caplog.messages
+    assert message.endswith(": 0.json, 1.json, 2.json, 3.json, 4.json and 3 more")
+
+
+def test_a_folder_without_other_files_is_read_without_a_word(tmp_path, caplog):
+    for i in range(2):
+        save_image(tmp_path / f"flat/{i}.png", (4, 4), 0)
+    prepare(tmp_path, {"path": str(tmp_path / "flat")})
+    assert caplog.messages == []
+
+
 def test_a_flat_folder_of_images_has_no_labels(tmp_path):
     for i in range(3):
         save_image(tmp_path / f"flat/{i}.png", (9, 8), 40 * i, mode="L")
@@ -281,7 +310,10 @@ def test_a_text_in_another_encoding_is_an_error_that_names_it(tmp_path):
         ({"path": "x.npy", "n_clusters": 2, "colour": 3}, r"\['colour', 'path'\] should be among"),
         ({"path": "x.npy", "n_clusters": 2, "kind": "text"}, "is for a folder"),
         ({"path": "empty", "n_clusters": 2}, "holds no file that ends in"),
-        ({"path": "both", "n_clusters": 2}, "set kind to one of them"),
+        (
+            {"path": "both", "n_clusters": 2},
+            "such as a.png and a.txt; set kind to images or text",
+        ),
         ({"path": "both", "n_clusters": 2, "kind": "sound"}, "kind='sound' should be"),
     ],
 )

@@ -1,5 +1,6 @@
 """A user's folders of images or texts: flat and unlabelled, or one folder for each class."""
 
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,11 @@ from dekm.datasets.streams import readable
 from dekm.datasets.text import Scaling, Texts
 from dekm.errors import InputError
 
+logger = logging.getLogger(__name__)
+
 IMAGE_SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
 TEXT_SUFFIXES = (".txt",)
+LEFT_BY_WINDOWS = {"desktop.ini", "thumbs.db"}
 MODES = {1: "L", 3: "RGB"}
 
 
@@ -34,6 +38,7 @@ def images(
         raise InputError(f"channels={channels!r} should be 1 or 3.")
     size = _size(image_size)
     files, y = list_files(Path(path), IMAGE_SUFFIXES)
+    _log_ignored(Path(path), IMAGE_SUFFIXES)
     pixels = [_read_image(file, MODES[channels], size) for file in files]
     for file, image in zip(files, pixels, strict=True):
         if image.shape != pixels[0].shape:
@@ -49,6 +54,7 @@ def texts(
 ) -> tuple[Texts, np.ndarray | None]:
     """The texts of ``.txt`` files in UTF-8, in the order of their paths."""
     files, y = list_files(Path(path), TEXT_SUFFIXES)
+    _log_ignored(Path(path), TEXT_SUFFIXES)
     documents = []
     for file in files:
         with readable(file, "text in UTF-8"):
@@ -64,11 +70,7 @@ def list_files(folder: Path, suffixes: tuple[str, ...]) -> tuple[list[Path], np.
     InputError
         If there are none, or they lie at different depths.
     """
-    files = sorted(
-        file
-        for file in folder.rglob("*")
-        if file.suffix.lower() in suffixes and file.is_file() and not file.name.startswith(".")
-    )
+    files = [file for file in visible_files(folder) if file.suffix.lower() in suffixes]
     if not files:
         raise InputError(f"{folder} holds no file that ends in {', '.join(suffixes)}.")
     depth = len(files[0].relative_to(folder).parts)
@@ -78,6 +80,25 @@ def list_files(folder: Path, suffixes: tuple[str, ...]) -> tuple[list[Path], np.
                 f"{file} should lie in {folder} like all others, or in one folder for each class."
             )
     return files, None if depth == 1 else encode_labels([file.parent.name for file in files], folder)
+
+
+def visible_files(folder: Path) -> list[Path]:
+    """All files in a folder and below, sorted, but for those that systems hide."""
+    return sorted(
+        file
+        for file in folder.rglob("*")
+        if file.is_file()
+        and file.name.lower() not in LEFT_BY_WINDOWS
+        and not any(part.startswith(".") for part in file.relative_to(folder).parts)
+    )
+
+
+def _log_ignored(folder: Path, suffixes: tuple[str, ...]) -> None:
+    ignored = [file for file in visible_files(folder) if file.suffix.lower() not in suffixes]
+    if ignored:
+        named = ", ".join(str(file.relative_to(folder)) for file in ignored[:5])
+        more = f" and {len(ignored) - 5} more" if len(ignored) > 5 else ""
+        logger.warning("%s: ignored, not ending in %s: %s%s", folder, ", ".join(suffixes), named, more)
 
 
 def _size(image_size: Any) -> tuple[int, int] | None:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from dekm.datasets.arrays import is_images
 from dekm.datasets.dataset import Dataset
-from dekm.datasets.folders import IMAGE_SUFFIXES, TEXT_SUFFIXES
+from dekm.datasets.folders import IMAGE_SUFFIXES, TEXT_SUFFIXES, visible_files
 from dekm.errors import InputError
 
 LICENCE = "the user's own data"
@@ -71,14 +71,18 @@ def _loader(name: str, path: Path, wanted: str, has_text: bool) -> tuple[Kind, s
 
 
 def _kind_of_folder(name: str, path: Path) -> str:
-    suffixes = {file.suffix.lower() for file in path.rglob("*") if file.is_file()}
-    kinds = [
-        kind for kind, own in (("images", IMAGE_SUFFIXES), ("text", TEXT_SUFFIXES)) if suffixes & set(own)
-    ]
-    if len(kinds) == 1:
-        return kinds[0]
-    if kinds:
-        raise InputError(f"{name}: path={str(path)!r} holds images and texts; set kind to one of them.")
+    files = visible_files(path)
+    image, text = (
+        next((file for file in files if file.suffix.lower() in suffixes), None)
+        for suffixes in (IMAGE_SUFFIXES, TEXT_SUFFIXES)
+    )
+    if image and text:
+        raise InputError(
+            f"{name}: path={str(path)!r} holds images and texts, such as {image.relative_to(path)} and "
+            f"{text.relative_to(path)}; set kind to images or text."
+        )
+    if image or text:
+        return "images" if image else "text"
     raise InputError(
         f"{name}: path={str(path)!r} holds no file that ends in {', '.join(IMAGE_SUFFIXES + TEXT_SUFFIXES)}."
     )
