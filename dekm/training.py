@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from dekm.allocator import keep_freed_memory
 from dekm.errors import InputError
 
 # Read when CUDA starts: cuBLAS repeats bit by bit only with a workspace of fixed size.
@@ -76,6 +77,8 @@ class Step:
         # A stream of its own for warm-up and capture: graphs captured on one stream share cuBLAS's workspace,
         # and would disturb each other when replayed at the same time.
         self._side_stream = torch.cuda.Stream(device) if device.type == "cuda" else None
+        if device.type == "cpu":
+            keep_freed_memory()
         self._warm_up = WARM_UP
         self._replay: Callable[[Tensor], Tensor] | None = None
 
