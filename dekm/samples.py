@@ -1,5 +1,6 @@
 """From what a user passes as X to one float32 tensor."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ def check_samples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Float[Ten
 
     Accepted are arrays (n, d), images (n, h, w) or (n, h, w, c), sparse matrices and data frames; grey
     images get a channel axis. With `reset` the shape of a sample is stored as ``sample_shape_``, else it
-    must equal the stored one.
+    must equal the stored one. A contiguous float32 array is not copied: one mapped from a file stays there.
 
     Raises
     ------
@@ -54,4 +55,6 @@ def check_samples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Float[Ten
                 f" X has {array.shape[1]} features, but {name} is expecting {expected} features as input."
             )
         raise InputError(message)
-    return torch.from_numpy(np.require(array, requirements=["C", "W"]))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The given NumPy array is not writable")  # nothing writes to it
+        return torch.from_numpy(array)

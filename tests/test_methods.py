@@ -169,8 +169,9 @@ def test_another_seed_pretrains_another_embedding(name, make_method, blobs):
 
 
 @every_method
-@pytest.mark.parametrize("form", ["float64", "fortran", "strided", "sparse", "frame", "list"])
-def test_the_form_of_X_does_not_change_the_labels(name, form, make_method, blobs):
+@pytest.mark.parametrize("form", ["float64", "fortran", "strided", "sparse", "frame", "list", "mapped"])
+def test_the_form_of_X_does_not_change_the_labels(name, form, make_method, blobs, tmp_path):
+    np.save(tmp_path / "X.npy", blobs.X)
     X = {
         "float64": blobs.X.astype(np.float64),
         "fortran": np.asfortranarray(blobs.X),
@@ -178,6 +179,7 @@ def test_the_form_of_X_does_not_change_the_labels(name, form, make_method, blobs
         "sparse": sparse.csr_matrix(blobs.X),
         "frame": pd.DataFrame(blobs.X, columns=[f"c{i}" for i in range(10)]),
         "list": blobs.X.tolist(),
+        "mapped": np.load(tmp_path / "X.npy", mmap_mode="r"),
     }[form]
     estimator = make_method(name).fit(X)
     np.testing.assert_array_equal(estimator.labels_, make_method(name).fit(blobs.X).labels_)

@@ -1,0 +1,108 @@
+"""Time of one training step of each network, of an embedding pass, and of K-means against scikit-learn's.
+
+    python benchmarks/steps.py [--device auto] [--repeats 30] [--small] [--out steps.json]
+
+The share is that of the faster of the machine's own matrix products; a step is gather, forward, backward,
+Adam.
+"""
+
+import argparse
+import warnings
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from machine import describe, gemm_rates, median_seconds, save
+from sklearn.cluster import KMeans
+
+from dekm.kmeans import MAX_ITER, TOL, kmeans
+from dekm.networks import ConvAutoencoder, MLPAutoencoder, Network, xavier_initialize
+from dekm.training import Step, encode, resolve_device, squared_error
+
+HIDDEN, CHANNELS, EMBEDDING_DIM, BATCH = (500, 500, 2000), (32, 64, 128), 10, 256
+VECTORS = [(64,), (784,), (2000,)]
+IMAGES = [(8, 8, 1), (16, 16, 1), (28, 28, 1), (32, 32, 3)]
+POINTS = [(10_000, 10), (70_000, 10)]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--repeats", type=int, default=30)
+    parser.add_argument("--small", action="store_true", help="the smallest networks and data only")
+    parser.add_argument("--out", type=Path)
+    arguments = parser.parse_args()
+    device = resolve_device(arguments.device)
+    results: dict[str, Any] = {"machine": describe(device), "gemm": gemm_rates(device)}
+    print(results["machine"])
+    print("GEMM, GFLOP/s: " + ", ".join(f"{name} {rate:.0f}" for name, rate in results["gemm"].items()))
+    rate = max(results["gemm"].values())
+    shapes = [VECTORS[0], IMAGES[0]] if arguments.small else [*VECTORS, *IMAGES]
+    points = [(500, 5)] if arguments.small else POINTS
+    results["steps"] = [time_network(shape, arguments.repeats, device, rate) for shape in shapes]
+    results["kmeans"] = [time_kmeans(n, e, device) for n, e in points]
+    save(results, arguments.out)
+
+
+def time_network(shape: tuple[int, ...], repeats: int, device: torch.device, rate: float) -> dict[str, Any]:
+    """Milliseconds of a step and of the embedding of 4,096 samples."""
+    generator = torch.Generator().manual_seed(0)
+    X = torch.rand(4096, *shape, generator=generator).to(device)
+    index = torch.randint(len(X), (BATCH,), generator=generator).to(device)
+    network: Network
+    if len(shape) == 1:
+        network = MLPAutoencoder(shape, EMBEDDING_DIM, HIDDEN)
+    else:
+        network = ConvAutoencoder(shape, EMBEDDING_DIM, CHANNELS)
+    xavier_initialize(network, generator)
+    network = network.to(device=device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+    step = Step(lambda i: squared_error(network(X[i]), X[i]), network.parameters(), lr=1e-3)
+    seconds = median_seconds(lambda: step(index), repeats, device)
+    embedding = median_seconds(lambda: encode(network.encoder, X), 5, device)
+    row = {"shape": shape, "step_ms": 1e3 * seconds, "embedding_ms": 1e3 * embedding}
+    name = "x".join(map(str, shape))
+    line = f"{name:>8}: {row['step_ms']:7.2f} ms a step, {row['embedding_ms']:7.1f} ms to embed"
+    if len(shape) == 1:
+        row["gflops"] = 1e-9 * flop_of_step(shape[0]) / seconds
+        row["share"] = row["gflops"] / rate
+        line += f", {row['gflops']:.0f} GFLOP/s, {row['share']:.0%} of GEMM"
+    print(line, flush=True)
+    return row
+
+
+def flop_of_step(d: int) -> int:
+    """Three products a layer; the first layer needs no gradient of its input."""
+    widths = [d, *HIDDEN, EMBEDDING_DIM]
+    return 2 * BATCH * (6 * sum(a * b for a, b in pairwise(widths)) - d * HIDDEN[0])
+
+
+def time_kmeans(n: int, e: int, device: torch.device) -> dict[str, Any]:
+    """Seconds and inertia of 20 restarts on noise, ours and scikit-learn's."""
+    X = torch.rand(n, e, generator=torch.Generator().manual_seed(0)).to(device)
+    found: list[float] = []
+
+    def ours() -> None:
+        found.append(kmeans(X, 10, n_init=20, random_state=np.random.RandomState(0)).inertia)
+
+    def theirs() -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fitted = KMeans(10, n_init=20, max_iter=MAX_ITER, tol=TOL, random_state=0).fit(X.cpu().numpy())
+        found.append(fitted.inertia_)
+
+    mine = median_seconds(ours, 3, device)
+    others = median_seconds(theirs, 3, device)
+    row = {"n": n, "e": e, "ratio": others / mine, "seconds": mine, "sklearn_seconds": others}
+    row["inertia_ratio"] = found[0] / found[-1]
+    print(
+        f"K-means {n}x{e}, 20 restarts: {row['ratio']:.2f} times as fast as scikit-learn "
+        f"({mine:.3f} and {others:.3f} s), inertia {row['inertia_ratio']:.5f} of its",
+        flush=True,
+    )
+    return row
+
+
+if __name__ == "__main__":
+    main()

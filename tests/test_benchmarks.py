@@ -1,0 +1,82 @@
+"""The benchmarks run and write what they print, on small data."""
+
+import importlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dekm.datasets import DATASETS, prepared
+from dekm.training import Step
+
+BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
+
+
+def run(script, *arguments):
+    command = [sys.executable, BENCHMARKS / script, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def count(calls, function):
+    def counted(*arguments):
+        calls.append(arguments)
+        return function(*arguments)
+
+    return counted
+
+
+@pytest.fixture
+def digits(tmp_path):
+    prepared.prepare(DATASETS["digits"], tmp_path / "raw", tmp_path / "data" / "digits", subsample=300)
+    return tmp_path
+
+
+def test_whole_fits_are_timed_and_scored(digits, tmp_path):
+    out = tmp_path / "peers.json"
+    given = ["--libraries", "dekm", "--datasets", "digits", "--epochs", 1, "--repeats", 1, "--out", out]
+    assert "digits 300x64 idec: " in run("peers.py", digits, *given, "--methods", "idec")
+    (row,) = json.loads(out.read_text())["rows"]
+    assert row["libraries"]["dekm"]["seconds"] > 0
+    assert 0.1 <= row["libraries"]["dekm"]["acc"] <= 1
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # few epochs, and no other stop
+@pytest.mark.parametrize("method", ["dec", "idec", "dcn", "dkm"])
+def test_a_compared_method_takes_as_many_steps_as_its_peer(method, monkeypatch):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    fit = importlib.import_module("fit")
+    X = np.random.default_rng(0).random((300, 8), dtype=np.float32)
+    estimator = fit.ours(method, X, 3, 1, 4, 0, "cpu")
+    steps = []
+    monkeypatch.setattr(Step, "_step", count(steps, Step._step))
+    estimator.fit(X)
+    assert len(steps) == (1 + 4) * 2  # epochs, of two batches
+
+
+def test_time_and_memory_are_printed_for_each_number_of_samples(tmp_path):
+    run("scale.py", "--sizes", 500, 1000, "--out", tmp_path / "scale.json")
+    rows = json.loads((tmp_path / "scale.json").read_text())["rows"]
+    assert [row["n"] for row in rows] == [500, 1000]
+    assert all(row["pretraining"] > 0 and row["clustering"] > 0 and row["peak_mb"] > 100 for row in rows)
+
+
+def test_steps_have_a_time_and_a_share_of_the_rate_of_the_machine(tmp_path):
+    run("steps.py", "--device", "cpu", "--small", "--out", tmp_path / "steps.json")
+    results = json.loads((tmp_path / "steps.json").read_text())
+    assert results["machine"]["cpu"]
+    assert all(row["step_ms"] > 0 for row in results["steps"])
+    assert 0 < results["steps"][0]["share"] < 1.5
+    assert all(row["inertia_ratio"] == pytest.approx(1, abs=0.01) for row in results["kmeans"])
+
+
+def test_cells_are_timed_in_one_process(digits, tmp_path):
+    config = tmp_path / "own.yaml"
+    config.write_text(
+        "{name: own, seeds: [0], device: cpu, datasets: {digits: {}}, methods: {k_means: {n_init: 2}}}"
+    )
+    assert "s digits k_means" in run("paper.py", config, digits)
