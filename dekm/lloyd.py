@@ -12,7 +12,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-ELEMENTS = 2**27
+ELEMENTS_CUDA = 2**27
+ELEMENTS_CPU = 2**18
 
 
 def best_of_restarts(
@@ -25,7 +26,7 @@ def best_of_restarts(
     generator: torch.Generator,
 ) -> tuple[Int[Tensor, " n"], Float[Tensor, "k e"], float, int]:
     """Labels, centers, inertia and number of iterations of the best of `n_init` runs."""
-    group = max(1, ELEMENTS // len(X))
+    group = max(1, distances_at_once(X) // len(X))
     runs = []
     for start in range(0, n_init, group):
         n_runs = min(group, n_init - start)
@@ -120,13 +121,22 @@ def squared_distances(X: Float[Tensor, "n e"], U: Float[Tensor, "*r k e"]) -> Fl
 
 def distances_to(X: Float[Tensor, "n e"], points: Float[Tensor, "r e"]) -> Float[Tensor, "r n"]:
     """Squared distances of every point to one center per run."""
-    blocks = X.split(max(1, ELEMENTS // len(points)))
-    return torch.cat([squared_distances(block, points).T for block in blocks], dim=1)
+    return torch.cat([squared_distances(block, points).T for block in blocks(X, len(points))], dim=1)
 
 
 def distance_blocks(
     X: Float[Tensor, "n e"], U: Float[Tensor, "r k e"]
 ) -> Iterator[tuple[Float[Tensor, "b e"], Float[Tensor, "r b k"]]]:
     """Blocks of points, each with its distances to all centers of all runs."""
-    for block in X.split(max(1, ELEMENTS // (U.shape[0] * U.shape[1]))):
+    for block in blocks(X, U.shape[0] * U.shape[1]):
         yield block, squared_distances(block, U)
+
+
+def blocks(X: Float[Tensor, "n e"], n_distances: int) -> tuple[Float[Tensor, "b e"], ...]:
+    """Consecutive points, so many that `n_distances` distances of each fit into a block."""
+    return X.split(max(1, distances_at_once(X) // n_distances))
+
+
+def distances_at_once(X: Tensor) -> int:
+    """How many distances are in memory at a time: on the CPU so few that its cache holds them."""
+    return ELEMENTS_CUDA if X.is_cuda else ELEMENTS_CPU

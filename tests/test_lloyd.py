@@ -62,7 +62,7 @@ def test_blocks_smaller_than_the_data_change_nothing(elements, make_blobs, monke
     X = torch.from_numpy(make_blobs(50, 3, 4).X)
     starts = lloyd.plus_plus(X, 3, 2, torch.Generator().manual_seed(0))
     whole = lloyd.lloyd(X, starts[:1].clone(), max_iter=300, tol=1e-4)
-    monkeypatch.setattr(lloyd, "ELEMENTS", elements)
+    monkeypatch.setattr(lloyd, "ELEMENTS_CPU", elements)
     assert torch.equal(lloyd.plus_plus(X, 3, 2, torch.Generator().manual_seed(0)), starts)
     blocked = lloyd.lloyd(X, starts[:1].clone(), max_iter=300, tol=1e-4)
     assert torch.equal(whole[0], blocked[0])
@@ -74,13 +74,13 @@ def test_blocks_smaller_than_the_data_change_nothing(elements, make_blobs, monke
 def test_restarts_in_small_groups_find_the_same_loss(elements, make_blobs, monkeypatch):
     X, _ = make_blobs(50, 3, 4)
     inertia = best(X, 3, n_init=5)[2]
-    monkeypatch.setattr(lloyd, "ELEMENTS", elements)
+    monkeypatch.setattr(lloyd, "ELEMENTS_CPU", elements)
     assert best(X, 3, n_init=5)[2] == pytest.approx(inertia)
 
 
 @pytest.mark.parametrize("elements", [1, 3, 4, 2**27])
 def test_an_empty_cluster_takes_the_farthest_point(elements, monkeypatch):
-    monkeypatch.setattr(lloyd, "ELEMENTS", elements)
+    monkeypatch.setattr(lloyd, "ELEMENTS_CPU", elements)
     X = torch.tensor([[0.0], [1.0], [2.0], [9.0], [20.0]])
     U = torch.tensor([[[1.0], [100.0], [200.0]]])
     means = lloyd.updated_centers(X, U)

@@ -66,7 +66,7 @@ def test_code_changes_the_digest_of_its_module_and_of_those_that_import_it(packa
 def test_imports_are_followed_through_several_modules(package):
     source_digest, edit = package
     before = source_digest("dekm.methods.dekm")
-    edit("dekm.lloyd", "ELEMENTS = 2**27", "ELEMENTS = 2**26")
+    edit("dekm.lloyd", "ELEMENTS_CPU = 2**18", "ELEMENTS_CPU = 2**17")
     assert source_digest("dekm.methods.dekm") != before
 
 
