@@ -4,9 +4,10 @@ import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, Literal
 
-from dekm.datasets.raw_file import RawFile, named
+from dekm.datasets.raw_file import RawFile
 from dekm.errors import InputError
 
 
@@ -25,7 +26,7 @@ class Source:
 
     def options(self) -> set[str]:
         """Names of the loader's options."""
-        parameters = inspect.signature(named(self.loader)).parameters.values()
+        parameters = inspect.signature(resolve_name(self.loader)).parameters.values()
         return {parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY}
 
     def is_there(self, raw_dir: Path) -> bool:
@@ -101,4 +102,4 @@ class Dataset:
 
     def load(self, raw_dir: Path) -> tuple[Any, Any]:
         """Read the raw files: X as array, sparse matrix or `Texts`, y as labels or None."""
-        return named(self.source(raw_dir).loader)(raw_dir, **self.options)
+        return resolve_name(self.source(raw_dir).loader)(raw_dir, **self.options)

@@ -1,11 +1,9 @@
 """A raw file as its collectors publish it, and how a copy of it is recognised."""
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from typing import Any
+from pkgutil import resolve_name
 
 from dekm.errors import InputError
 
@@ -74,7 +72,7 @@ class RawFile:
     def content_digest(self, file: Path) -> str:
         """SHA-256 of the unpacked content."""
         sha256 = hashlib.sha256()
-        for piece in named(str(self.content))(file):
+        for piece in resolve_name(str(self.content))(file):
             sha256.update(piece)
         return sha256.hexdigest()
 
@@ -91,10 +89,3 @@ def file_digests(file: Path) -> dict[str, str]:
             for digest in digests.values():
                 digest.update(chunk)
     return {name: digest.hexdigest() for name, digest in digests.items()}
-
-
-def named(reference: str) -> Callable[..., Any]:
-    """The function that "module:function" names."""
-    module, _, name = reference.partition(":")
-    function: Callable[..., Any] = getattr(import_module(module), name)
-    return function

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any, Literal
 
 
@@ -31,8 +31,7 @@ class Method:
 
     def load(self) -> Any:
         """Import and return the estimator's class."""
-        module, _, name = self.estimator.partition(":")
-        return getattr(import_module(module), name)
+        return resolve_name(self.estimator)
 
     def architecture(self, kind: str) -> Literal["conv", "mlp"] | None:
         """The autoencoder this method starts from on samples of a kind: "images", or any other."""
