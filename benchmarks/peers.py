@@ -61,12 +61,14 @@ def compare(X: np.ndarray, y: np.ndarray, k: int, method: str, given: argparse.N
                 python = sys.executable if library == "dekm" else given.peer_python
                 epochs = ["--pretraining", str(given.epochs), "--clustering", str(given.epochs)]
                 options = [*epochs, "--seed", str(seed), "--device", given.device]
-                subprocess.run(
+                done = subprocess.run(
                     [python, FIT, library, method, file, out, *options],
-                    check=True,
-                    stdout=subprocess.DEVNULL,
+                    capture_output=True,
+                    text=True,
                     env=os.environ | {"OMP_NUM_THREADS": str(torch.get_num_threads())},
                 )
+                if done.returncode:
+                    sys.exit(done.stderr)
                 with np.load(out) as result:
                     labels = result["labels"].astype(np.int64)
                     runs.append((float(result["seconds"]), accuracy(y, labels), nmi(y, labels)))
