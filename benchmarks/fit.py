@@ -2,13 +2,14 @@
 
     python benchmarks/fit.py LIBRARY METHOD FILE OUT [--pretraining 20] [--clustering 20] [--seed 0]
 
-FILE is an .npz file with float32 rows X and the number of clusters k. OUT gets labels and seconds. Neither
-library is imported before the clock would see it, and only the named one is.
+FILE is an .npz file with float32 rows X and the number of clusters k. OUT gets labels, seconds and versions.
+Only the named library is imported, before the clock starts.
 """
 
 import argparse
 import time
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -30,54 +31,57 @@ def main() -> None:
     given = parser.parse_args()
     with np.load(given.file) as data:
         X, k = data["X"], int(data["k"])
-    build = LIBRARIES[given.library]
-    estimator = build(given.method, X, k, given.pretraining, given.clustering, given.seed, given.device)
+    estimator = LIBRARIES[given.library](given, k, *X.shape)
     started = time.perf_counter()
     estimator.fit(X)
-    np.savez(given.out, labels=estimator.labels_, seconds=time.perf_counter() - started)
+    seconds = time.perf_counter() - started
+    versions = [f"{name} {version(name)}" for name in (given.library, "torch", "scikit-learn")]
+    np.savez(given.out, labels=estimator.labels_, seconds=seconds, versions=versions)
 
 
-def ours(
-    method: str, X: np.ndarray, k: int, pretraining: int, clustering: int, seed: int, device: str
-) -> Any:
-    """No early stop, and one refresh an epoch where the method has refreshes."""
+def ours(given: argparse.Namespace, k: int, n: int, d: int) -> Any:
+    """No early stop, and one refresh an epoch where the method has refreshes.
+
+    IDEC's reconstruction error is a mean over the d values here, a sum in ClustPy: hence its weight.
+    """
     from dekm import Autoencoder
     from dekm.methods import find_method
 
-    steps = -(-len(X) // BATCH)
+    steps, clustering = -(-n // BATCH), given.clustering
     own: dict[str, dict[str, Any]] = {
         "dec": {"update_interval": steps, "max_iter": clustering, "tol": 0.0},
-        "idec": {"update_interval": steps, "max_iter": clustering, "tol": 0.0, "gamma": WEIGHT},
+        "idec": {"update_interval": steps, "max_iter": clustering, "tol": 0.0, "gamma": WEIGHT / d},
         "dcn": {"epochs_per_iter": clustering, "max_iter": 1, "lam": WEIGHT},
         "dkm": {"epochs_per_iter": 1, "max_iter": clustering, "lam": WEIGHT},
     }
-    row = find_method(method)
+    row = find_method(given.method)
     autoencoder = Autoencoder(
-        architecture="mlp", n_epochs=pretraining, lr=LR_PRETRAINING, batch_size=BATCH, device=device
+        architecture="mlp",
+        n_epochs=given.pretraining,
+        lr=LR_PRETRAINING,
+        batch_size=BATCH,
+        device=given.device,
     )
-    settings = dict(row.params) | own[method]
-    return row.load()(
-        k, autoencoder=autoencoder, lr=LR, n_init=N_INIT, device=device, random_state=seed, **settings
-    )
+    settings = dict(row.params) | own[given.method]
+    common = {"lr": LR, "n_init": N_INIT, "device": given.device, "random_state": given.seed}
+    return row.load()(k, autoencoder=autoencoder, **common, **settings)
 
 
-def clustpy(
-    method: str, X: np.ndarray, k: int, pretraining: int, clustering: int, seed: int, device: str
-) -> Any:
-    """Its own defaults, but for the number of epochs and of restarts."""
+def clustpy(given: argparse.Namespace, k: int, n: int, d: int) -> Any:
+    """Its own defaults in all that is not named."""
     from clustpy import deep
 
-    return getattr(deep, method.upper())(
+    return getattr(deep, given.method.upper())(
         k,
         batch_size=BATCH,
-        pretrain_epochs=pretraining,
-        clustering_epochs=clustering,
+        pretrain_epochs=given.pretraining,
+        clustering_epochs=given.clustering,
         pretrain_optimizer_params={"lr": LR_PRETRAINING},
         clustering_optimizer_params={"lr": LR},
         initial_clustering_params={"n_init": N_INIT},
-        device=device,
-        random_state=seed,
-        **({} if method == "dec" else {"clustering_loss_weight": WEIGHT}),
+        device=given.device,
+        random_state=given.seed,
+        **({} if given.method == "dec" else {"clustering_loss_weight": WEIGHT}),
     )
 
 

@@ -14,13 +14,13 @@ import sklearn
 import torch
 
 from dekm.dense import HAS_ONEDNN, product
+from dekm.training import precision_of_steps
 
 
 def describe(device: torch.device) -> dict[str, Any]:
     """Name of the processor, threads, and versions."""
-    cpu = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
     return {
-        "cpu": cpu[0].split(":")[1].strip() if cpu else platform.processor(),
+        "cpu": processor(),
         "gpu": torch.cuda.get_device_name(device) if device.type == "cuda" else None,
         "threads": torch.get_num_threads(),
         "python": platform.python_version(),
@@ -29,6 +29,13 @@ def describe(device: torch.device) -> dict[str, Any]:
         "numpy": np.__version__,
         "dekm": version("dekm"),
     }
+
+
+def processor() -> str:
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    names = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor()
 
 
 def median_seconds(run: Callable[[], Any], repeats: int, device: torch.device) -> float:
@@ -49,13 +56,14 @@ def wait(device: torch.device) -> None:
 
 
 def gemm_rates(device: torch.device) -> dict[str, float]:
-    """GFLOP/s of products of square float32 matrices, by PyTorch's default and by oneDNN."""
+    """GFLOP/s of products of square matrices in the arithmetic of the steps; on the CPU by oneDNN too."""
     n = 4096 if device.type == "cuda" else 1024
     A, B = torch.rand(n, n, device=device), torch.rand(n, n, device=device)
     products = {"default": lambda: A @ B}
     if device.type == "cpu" and HAS_ONEDNN:
         products["oneDNN"] = lambda: product(A, B)
-    return {name: 2e-9 * n**3 / median_seconds(run, 20, device) for name, run in products.items()}
+    with precision_of_steps(A):
+        return {name: 2e-9 * n**3 / median_seconds(run, 20, device) for name, run in products.items()}
 
 
 def save(results: Any, file: Path | None) -> None:

@@ -20,6 +20,7 @@ import torch
 from machine import describe, save
 
 from dekm.datasets import prepared
+from dekm.datasets.parts import stratified_subsample
 from dekm.metrics import accuracy, nmi
 
 FIT = Path(__file__).with_name("fit.py")
@@ -43,7 +44,9 @@ def main() -> None:
     rows = []
     for dataset in given.datasets:
         X, y, data = prepared.load(given.results / "data" / dataset)
-        X, y = np.asarray(X).reshape(len(y), -1)[: given.samples], y[: given.samples]
+        if given.samples < len(X):
+            X, y = stratified_subsample(X, y, given.samples)
+        X = np.asarray(X).reshape(len(X), -1)
         for method in given.methods:
             rows.append(compare(X, y, data["n_clusters"], method, given) | {"dataset": dataset})
             print_row(rows[-1])
@@ -53,6 +56,7 @@ def main() -> None:
 def compare(X: np.ndarray, y: np.ndarray, k: int, method: str, given: argparse.Namespace) -> dict[str, Any]:
     """Median seconds and scores of each library over the seeds."""
     found: dict[str, list[tuple[float, float, float]]] = {library: [] for library in given.libraries}
+    versions = {}
     with tempfile.TemporaryDirectory() as folder:
         file, out = Path(folder) / "data.npz", Path(folder) / "out.npz"
         np.savez(file, X=X.astype(np.float32), k=k)
@@ -72,13 +76,14 @@ def compare(X: np.ndarray, y: np.ndarray, k: int, method: str, given: argparse.N
                 with np.load(out) as result:
                     labels = result["labels"].astype(np.int64)
                     runs.append((float(result["seconds"]), accuracy(y, labels), nmi(y, labels)))
+                    versions[library] = result["versions"].tolist()
     medians = {
         library: dict(
             zip(("seconds", "acc", "nmi"), map(statistics.median, zip(*runs, strict=True)), strict=True)
         )
         for library, runs in found.items()
     }
-    return {"method": method, "n": len(X), "d": X.shape[1], "libraries": medians}
+    return {"method": method, "n": len(X), "d": X.shape[1], "libraries": medians, "versions": versions}
 
 
 def print_row(row: dict[str, Any]) -> None:

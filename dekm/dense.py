@@ -44,10 +44,11 @@ class OneDnnLinear(torch.autograd.Function):
 
 
 class Dense(nn.Linear):
-    """`torch.nn.Linear` on rows, by the fastest products of the device."""
+    """`torch.nn.Linear` by the fastest products of the device; on the CPU with first derivatives only."""
 
-    def forward(self, x: Float[Tensor, "b p"]) -> Float[Tensor, "b q"]:
+    def forward(self, x: Float[Tensor, "*b p"]) -> Float[Tensor, "*b q"]:
         """As `torch.nn.Linear`."""
-        if HAS_ONEDNN and x.device.type == "cpu" and x.dtype == torch.float32:
+        rows = x.ndim == 2 and x.shape[1] == self.in_features and x.dtype == torch.float32
+        if HAS_ONEDNN and rows and x.device.type == "cpu":
             return OneDnnLinear.apply(x, self.weight, self.bias)
         return super().forward(x)

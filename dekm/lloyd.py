@@ -133,8 +133,8 @@ def distance_blocks(
 
 
 def blocks(X: Float[Tensor, "n e"], n_distances: int) -> tuple[Float[Tensor, "b e"], ...]:
-    """Consecutive points, so many that `n_distances` distances of each fit into a block."""
-    return X.split(max(1, distances_at_once(X) // n_distances))
+    """Consecutive points, so many that `n_distances` distances of each fit into a block, or their values."""
+    return X.split(max(1, distances_at_once(X) // max(n_distances, X.shape[1])))
 
 
 def distances_at_once(X: Tensor) -> int:

@@ -16,6 +16,7 @@ from dekm.methods import find_method
 from dekm.provenance import read_json
 
 OF_LABELS = {"labels", "label_column"}
+OF_TABLES = {"text_column"}
 OF_TERMS = {"stem", "scaling"}
 
 
@@ -45,7 +46,9 @@ def write_predictions(run: Path, settings: Mapping[str, Any], out: Path, *, devi
         raise InputError(f"{name}={settings[name]!r} should be left out: it is that of the run's own texts.")
     if "path" not in settings:
         raise InputError("the new data need --set path=...")
-    described = {name: value for name, value in data["options"].items() if name not in OF_LABELS}
+    path = Path(settings["path"])
+    of_the_run_only = OF_LABELS | (OF_TABLES if path.is_dir() else set())
+    described = {name: value for name, value in data["options"].items() if name not in of_the_run_only}
     dataset = own_dataset("new data", {"n_clusters": 1, **described, **settings})
     X, _ = dataset.load(Path())
     if isinstance(X, Texts):
@@ -53,7 +56,6 @@ def write_predictions(run: Path, settings: Mapping[str, Any], out: Path, *, devi
     samples = X.astype(np.float32) / np.float32(255) if X.dtype == np.uint8 else X
     estimator = find_method(facts["method"]).load().load(run / "model.safetensors", device=device)
     clusters = estimator.predict(samples)
-    path = Path(settings["path"])
     suffixes = TEXT_SUFFIXES if dataset.kind == "text" else IMAGE_SUFFIXES
     names = list_files(path, suffixes)[0] if path.is_dir() else range(len(clusters))
     out.parent.mkdir(parents=True, exist_ok=True)

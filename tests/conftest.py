@@ -13,7 +13,17 @@ from jaxtyping import install_import_hook
 
 # A method's Self cannot be checked where functions are decorated one by one.
 check_types = beartype(conf=BeartypeConf(hint_overrides=FrozenDict({Self: Any}), is_pep484_tower=True))
-TENSOR_MODULES = ("scatter", "kmeans", "lloyd", "training", "networks", "autoencoders", "samples", "methods")
+TENSOR_MODULES = (
+    "scatter",
+    "kmeans",
+    "lloyd",
+    "dense",
+    "training",
+    "networks",
+    "autoencoders",
+    "samples",
+    "methods",
+)
 install_import_hook([f"dekm.{name}" for name in TENSOR_MODULES], f"{__name__}.check_types")
 
 # For tiny networks a second thread costs more than it gives.

@@ -1,7 +1,10 @@
+import os
 import subprocess
 import sys
 
 import pytest
+
+from dekm.allocator import SETTINGS
 
 COUNT_PAGE_FAULTS = """
 import resource
@@ -18,12 +21,21 @@ for _ in range(10):
     step(index)
 print((resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before) / 10)
 """
+PAGES_OF_ONE_GRADIENT = 1000 * 2000 * 4 / 4096
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the allocator of glibc")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the allocator of glibc")
+def count_page_faults(**settings):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(SETTINGS)}
+    command = [sys.executable, "-c", COUNT_PAGE_FAULTS]
+    done = subprocess.run(command, env=environment | settings, capture_output=True, text=True, check=True)
+    return float(done.stdout)
+
+
 def test_a_step_gets_no_new_pages_for_its_gradients():
-    done = subprocess.run(
-        [sys.executable, "-c", COUNT_PAGE_FAULTS], capture_output=True, text=True, check=True
-    )
-    pages_of_one_gradient = 1000 * 2000 * 4 / 4096
-    assert float(done.stdout) < pages_of_one_gradient
+    assert count_page_faults() < PAGES_OF_ONE_GRADIENT
+
+
+def test_settings_of_the_user_are_left_alone():
+    assert count_page_faults(MALLOC_TRIM_THRESHOLD_="131072") > PAGES_OF_ONE_GRADIENT

@@ -31,6 +31,15 @@ def test_output_and_gradients_are_those_of_a_linear_layer_in_float64(n_rows, n_i
         torch.testing.assert_close(ours.double(), exact, rtol=1e-5, atol=1e-4)
 
 
+@pytest.fixture
+def two_threads():
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.usefixtures("two_threads")
 def test_a_layer_repeats_bit_by_bit():
     layer, x = layer_and_rows(256, 500, 200)
     for first, second in zip(output_and_gradients(layer, x), output_and_gradients(layer, x), strict=True):
@@ -46,6 +55,16 @@ def test_rows_of_float32_on_the_cpu_are_multiplied_by_onednn():
 def test_rows_of_float64_pass_a_finite_difference_check():
     layer, x = layer_and_rows(4, 3, 2)
     assert torch.autograd.gradcheck(layer.double(), x.detach().double().requires_grad_())
+
+
+def test_other_shapes_than_rows_are_those_of_a_linear_layer():
+    layer, x = layer_and_rows(4, 3, 2)
+    stacked = x.detach().view(2, 2, 3).requires_grad_()
+    torch.testing.assert_close(layer(stacked), layer(x).view(2, 2, 2))
+    layer(stacked).sum().backward()
+    assert stacked.grad.shape == stacked.shape
+    with pytest.raises(RuntimeError, match="cannot be multiplied"):
+        layer(x[:, :2])
 
 
 def test_frozen_weights_need_no_gradient():

@@ -5,6 +5,7 @@ import pytest
 
 from dekm.cli import main
 from dekm.datasets import prepared
+from dekm.datasets.text import Texts
 from dekm.errors import InputError
 from dekm.prediction import write_predictions
 from tests.upstream import write
@@ -77,6 +78,8 @@ def test_new_texts_in_a_column_get_the_clusters_of_texts_like_them(tmp_path, opt
     run = cluster(tmp_path, "k_means")
     new = [*documents(9, seed=1), "unheard words alone", ""]
     samples, clusters = predict(run, tmp_path / "out.csv", path=str(write_table(tmp_path / "new.csv", new)))
+    as_files = write_texts(tmp_path / "new", new)
+    assert predict(run, tmp_path / "out.csv", path=str(as_files))[1] == clusters
     assert samples == [str(i) for i in range(11)]
     assert clusters[:9] == np.load(run / "labels.npy")[:9].tolist()
 
@@ -86,7 +89,7 @@ def test_the_rows_of_texts_are_the_same_bits_among_other_texts(tmp_path):
     prepare(tmp_path, write_texts(tmp_path / "texts", texts))
     X, _, facts = prepared.load(tmp_path / "data/mine")
     terms = prepared.load_terms(tmp_path / "data/mine", facts["digest"])
-    few = prepared.Texts(texts[7:9], False, "unit").rows(terms)
+    few = Texts(texts[7:9], False, "unit").rows(terms)
     np.testing.assert_array_equal(few.toarray(), X[7:9].toarray())
 
 
