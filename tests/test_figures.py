@@ -12,7 +12,7 @@ from dekm.errors import InputError
 from dekm.figures import FIGURES, write_figure
 from dekm.figures.fig1_iterations import line_ends, nearest, read_frames
 from dekm.figures.fig5_embeddings import project, subset
-from dekm.figures.style import colour, marker
+from dekm.figures.style import colour, free_place, marker
 from tests.handmade import make_history, write_data, write_facts, write_run, write_summary
 
 STRATEGIES = [f"strategy_{i}" for i in range(1, 6)]
@@ -258,3 +258,10 @@ def test_the_command_draws_and_names_a_users_mistake(tmp_path: Path, capsys: pyt
     assert main(["figure", "runs", str(tmp_path), "--out", str(tmp_path)]) == 1
     assert "should be the folder of a complete run; it holds no facts.json" in capsys.readouterr().err
     assert set(FIGURES) == {"fig1", "fig2", "fig3", "fig4", "fig5", "ranks", "runs"}
+
+
+def test_a_class_inside_another_keeps_a_name_that_can_be_read():
+    line = np.array([[x, 0.0] for x in range(11)])
+    assert free_place(line, np.empty((0, 2)), 2.0).tolist() == [5, 0]
+    assert free_place(line, np.array([[5.0, 0.0]]), 2.0).tolist() in ([3, 0], [7, 0])
+    assert free_place(line, line, 2.0).tolist() == [5, 0]

@@ -124,14 +124,26 @@ def scatter_classes(axes: Axes, points: np.ndarray, classes: np.ndarray, size: f
 
 
 def name_classes(axes: Axes, points: np.ndarray, classes: np.ndarray, names: list[str]) -> None:
-    """Write each class's name at the median of its points."""
+    """Write each class's name in the middle of its points, and not over another name."""
     size = 8 if len(names) <= 12 else 6
+    gap = 0.06 * np.ptp(points, axis=0).max()
+    taken = np.empty((0, 2))
     for i, name in enumerate(names):
         chosen = points[classes == i]
         if len(chosen):
-            x, y = np.median(chosen, axis=0)
+            x, y = free_place(chosen, taken, gap)
+            taken = np.vstack([taken, (x, y)])
             text = axes.text(x, y, name, ha="center", va="center", weight="bold", size=size)
             text.set_path_effects([withStroke(linewidth=2, foreground="white")])
+
+
+def free_place(points: np.ndarray, taken: np.ndarray, gap: float) -> np.ndarray:
+    """The median of the points, or the nearest of them that is `gap` away from what is taken, if one is."""
+    median = np.median(points, axis=0)
+    order = np.linalg.norm(points - median, axis=1).argsort()
+    places = np.vstack([median, points[order]])
+    free = (np.linalg.norm(places[:, np.newaxis] - taken, axis=2) >= gap).all(1)
+    return places[free.argmax()]
 
 
 def bare(axes: Axes) -> None:
