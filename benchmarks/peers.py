@@ -62,21 +62,8 @@ def compare(X: np.ndarray, y: np.ndarray, k: int, method: str, given: argparse.N
         np.savez(file, X=X.astype(np.float32), k=k)
         for seed in range(given.repeats):
             for library, runs in found.items():
-                python = sys.executable if library == "dekm" else given.peer_python
-                epochs = ["--pretraining", str(given.epochs), "--clustering", str(given.epochs)]
-                options = [*epochs, "--seed", str(seed), "--device", given.device]
-                done = subprocess.run(
-                    [python, FIT, library, method, file, out, *options],
-                    capture_output=True,
-                    text=True,
-                    env=os.environ | {"OMP_NUM_THREADS": str(torch.get_num_threads())},
-                )
-                if done.returncode:
-                    sys.exit(done.stderr)
-                with np.load(out) as result:
-                    labels = result["labels"].astype(np.int64)
-                    runs.append((float(result["seconds"]), accuracy(y, labels), nmi(y, labels)))
-                    versions[library] = result["versions"].tolist()
+                labels, seconds, versions[library] = fit(library, method, file, out, seed, given)
+                runs.append((seconds, accuracy(y, labels), nmi(y, labels)))
     medians = {
         library: dict(
             zip(("seconds", "acc", "nmi"), map(statistics.median, zip(*runs, strict=True)), strict=True)
@@ -84,6 +71,24 @@ def compare(X: np.ndarray, y: np.ndarray, k: int, method: str, given: argparse.N
         for library, runs in found.items()
     }
     return {"method": method, "n": len(X), "d": X.shape[1], "libraries": medians, "versions": versions}
+
+
+def fit(
+    library: str, method: str, file: Path, out: Path, seed: int, given: argparse.Namespace
+) -> tuple[np.ndarray, float, list[str]]:
+    """Labels, seconds and versions of one fit in a process of its own."""
+    python = sys.executable if library == "dekm" else given.peer_python
+    epochs = ["--pretraining", str(given.epochs), "--clustering", str(given.epochs)]
+    done = subprocess.run(
+        [python, FIT, library, method, file, out, *epochs, "--seed", str(seed), "--device", given.device],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"OMP_NUM_THREADS": str(torch.get_num_threads())},
+    )
+    if done.returncode:
+        sys.exit(done.stderr)
+    with np.load(out) as result:
+        return result["labels"].astype(np.int64), float(result["seconds"]), result["versions"].tolist()
 
 
 def print_row(row: dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ def keep_freed_memory() -> None:
     """Let glibc keep 512 MiB at the end of its heap, and take blocks up to 32 MiB from the heap.
 
     By default it gives gradients and activations back to the system at every step and gets them anew, page
-    by page: a quarter of the time of a step. It holds for the whole process. Other C libraries, and an
+    by page: up to a quarter of the time of a step. It holds for the whole process. Other C libraries, and an
     environment that sets glibc's own variables, are left alone.
     """
     if any(name.startswith(SETTINGS) for name in os.environ):

@@ -17,7 +17,7 @@ HAS_ONEDNN = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, 
 def product(
     x: Float[Tensor, "b p"], weight: Float[Tensor, "q p"], bias: Float[Tensor, " q"] | None = None
 ) -> Float[Tensor, "b q"]:
-    """The product ``x @ weight.T + bias`` by oneDNN; transposed views are not copied."""
+    """The product ``x @ weight.T + bias`` by oneDNN, of which `weight` may be a transposed view."""
     return torch.ops.mkldnn._linear_pointwise(x, weight, bias, "none", [], "")
 
 

@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from dekm.datasets import prepared
 from dekm.datasets.folders import IMAGE_SUFFIXES, TEXT_SUFFIXES, list_files
 from dekm.datasets.own import own_dataset
@@ -53,9 +51,8 @@ def write_predictions(run: Path, settings: Mapping[str, Any], out: Path, *, devi
     X, _ = dataset.load(Path())
     if isinstance(X, Texts):
         X = X.rows(prepared.load_terms(folder, facts["data"]))
-    samples = X.astype(np.float32) / np.float32(255) if X.dtype == np.uint8 else X
     estimator = find_method(facts["method"]).load().load(run / "model.safetensors", device=device)
-    clusters = estimator.predict(samples)
+    clusters = estimator.predict(prepared.unit_scaled(X))
     suffixes = TEXT_SUFFIXES if dataset.kind == "text" else IMAGE_SUFFIXES
     names = list_files(path, suffixes)[0] if path.is_dir() else range(len(clusters))
     out.parent.mkdir(parents=True, exist_ok=True)

@@ -48,8 +48,7 @@ def prepare(
     X, y = dataset.load(raw_dir)
     terms = None
     if isinstance(X, Texts):
-        terms = X.terms()
-        X = X.rows(terms)
+        X, terms = X.fit()
     check(dataset, X, y)
     if subsample is not None:
         X, y = stratified_subsample(X, y, subsample)
@@ -153,9 +152,12 @@ def load(folder: Path) -> tuple[Samples, Labels, dict[str, Any]]:
         raise InputError(
             f"{folder / DATA} is not the data that {FACTS} beside it describes; prepare it again."
         )
-    if X.dtype == np.uint8:
-        X = X.astype(np.float32) / np.float32(255)
-    return X, y, facts
+    return unit_scaled(X), y, facts
+
+
+def unit_scaled(X: Samples) -> Samples:
+    """The samples that a method sees: grey values of bytes become float32 in [0, 1], all else stays."""
+    return X.astype(np.float32) / np.float32(255) if X.dtype == np.uint8 else X
 
 
 def load_terms(folder: Path, digest: str) -> Terms:

@@ -31,11 +31,13 @@ class Texts:
     stem: bool
     scaling: Scaling
 
-    def terms(self) -> Terms:
-        """The most frequent terms of the documents; the errors are those of `tfidf`."""
+    def fit(self) -> tuple[sparse.csr_matrix, Terms]:
+        """The tf-idf of the most frequent terms, and these; the errors are those of `tfidf`."""
         vectorizer = _vectorizer(self.stem, max_features=N_TERMS)
-        _fit_transform(vectorizer, self.documents)
-        return Terms(vectorizer.get_feature_names_out().tolist(), vectorizer.idf_)
+        X = _fit_transform(vectorizer, self.documents)
+        X.sort_indices()  # as those of `rows` are
+        terms = Terms(vectorizer.get_feature_names_out().tolist(), vectorizer.idf_)
+        return scale_rows(X, self.scaling), terms
 
     def rows(self, terms: Terms) -> sparse.csr_matrix:
         """The tf-idf of these terms, which may be those of other documents."""
