@@ -21,6 +21,11 @@ def product(
     return torch.ops.mkldnn._linear_pointwise(x, weight, bias, "none", [], "")
 
 
+def transposed(x: Float[Tensor, "b q"]) -> Float[Tensor, "q b"]:
+    """A transposed copy; with a third axis PyTorch makes it by all threads, which takes half the time."""
+    return x.T.unsqueeze(-1).contiguous().squeeze(-1)
+
+
 class OneDnnLinear(torch.autograd.Function):
     """A linear map of float32 rows on the CPU and its gradients: three products."""
 
@@ -38,7 +43,7 @@ class OneDnnLinear(torch.autograd.Function):
         of_x, of_weight, of_bias = ctx.needs_input_grad
         return (
             product(gradient, weight.T) if of_x else None,
-            product(gradient.T, x.T) if of_weight else None,
+            product(transposed(gradient), x.T) if of_weight else None,
             gradient.sum(0) if of_bias else None,
         )
 
