@@ -11,7 +11,7 @@ import platform
 import shutil
 import subprocess
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,11 @@ VERSIONED = ("torch", "numpy", "scipy", "scikit-learn")
 def digest(value: Any) -> str:
     """SHA-256 of a value that JSON can hold; the order of keys does not matter."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def files_digest(files: Iterable[Path]) -> str:
+    """SHA-256 of names, sizes and times of files: another one when a file comes, goes or is written."""
+    return digest([[str(file), file.stat().st_size, file.stat().st_mtime_ns] for file in files])
 
 
 @cache

@@ -1,5 +1,6 @@
 """The folders of runs, as those who read results see them."""
 
+import contextlib
 import csv
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -44,20 +45,28 @@ def run_folders(results: Path) -> Iterator[RunFolder]:
     yield from sorted(found, key=lambda folder: folder.facts["created"])
 
 
-def unfinished_folders(results: Path) -> Iterator[RunFolder]:
+def unfinished_folders(results: Path) -> list[RunFolder]:
     """The runs that are being made now: their folders hold what is known so far."""
+    found = []
     for file in results.glob("runs/*/*/.seed*.part.*/facts.json"):
         seed = file.parent.name.split(".")[1]
         try:
             with locked(file.parent.with_name(seed)).acquire(blocking=False):
                 continue  # nobody is at it: a killed process left it behind
         except Timeout:
-            yield RunFolder(file.parent, "cluster", read_json(file))
+            with contextlib.suppress(FileNotFoundError):  # it ended a moment ago
+                found.append(RunFolder(file.parent, "cluster", read_json(file)))
+    return found
 
 
 def curves(folder: Path) -> Iterator[tuple[str, float, int, int]]:
-    """Points (name, value, milliseconds since the start, step) of the curves in a run folder."""
-    file = next(folder / name for name in CURVES if (folder / name).exists())
+    """Points (name, value, milliseconds since the start, step) of the curves in a run folder.
+
+    There are none before the first iteration.
+    """
+    file = next((folder / name for name in CURVES if (folder / name).exists()), None)
+    if file is None:
+        return
     with file.open(newline="") as stream:
         rows = list(csv.DictReader(stream))
     stride = -(-len(rows) // POINTS_PER_CURVE) if rows else 1

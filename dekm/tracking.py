@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from filelock import FileLock
 
 from dekm.errors import InputError
-from dekm.provenance import digest, read_json
+from dekm.provenance import files_digest, read_json
 from dekm.run_folders import RunFolder, curves, note, run_folders, unfinished_folders
 
 if TYPE_CHECKING:
@@ -72,6 +72,8 @@ def check_port(port: int) -> None:
     """Raise `InputError` unless a server can be started on this port of loopback."""
     try:
         with socket.socket() as free:
+            # A server that was stopped a moment ago does not keep its port from the next one.
+            free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             free.bind(("127.0.0.1", port))
     except (OSError, OverflowError) as error:
         raise InputError(
@@ -139,7 +141,7 @@ def digest_of_outputs(results: Path) -> str | None:
     files = [file for name in OUTPUTS for file in sorted(results.glob(f"{name}/**/*")) if file.is_file()]
     if not files:
         return None
-    return digest([[str(file), file.stat().st_mtime_ns, file.stat().st_size] for file in files])
+    return files_digest(files)
 
 
 def log_outputs(client: "MlflowClient", experiment_id: str, results: Path, id_: str) -> None:
@@ -182,7 +184,10 @@ def log_new_points(client: "MlflowClient", run: Any, folder: RunFolder) -> None:
     from mlflow.entities import Metric, RunTag
 
     logged = int(run.data.tags.get("logged_step", -1))
-    points = [point for point in curves(folder.path) if point[3] > logged]
+    try:
+        points = [point for point in curves(folder.path) if point[3] > logged]
+    except FileNotFoundError:
+        return  # it ended a moment ago: the next time it is complete
     if points:
         start = run.info.start_time
         metrics = [Metric(name, value, start + ms, step) for name, value, ms, step in points]

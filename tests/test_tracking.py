@@ -1,6 +1,7 @@
 import json
 import multiprocessing
 import shutil
+import socket
 import subprocess
 import sys
 import urllib.request
@@ -10,9 +11,10 @@ import pytest
 from mlflow import MlflowClient
 from mlflow.entities import Metric
 
+from dekm.errors import InputError
 from dekm.provenance import locked
-from dekm.run_folders import POINTS_PER_CURVE, curves, run_folders
-from dekm.tracking import address, sync_all
+from dekm.run_folders import POINTS_PER_CURVE, curves, run_folders, unfinished_folders
+from dekm.tracking import address, check_port, log_new_points, start_run, sync_all
 from tests.ui import serving
 
 FACTS = {
@@ -189,3 +191,44 @@ def test_the_ui_serves_the_runs_on_loopback(results: Path, tmp_path: Path) -> No
         url = f"{address}/api/2.0/mlflow/experiments/get-by-name?experiment_name=demo"
         with urllib.request.urlopen(url, timeout=5) as answer:
             assert json.load(answer)["experiment"]["name"] == "demo"
+
+
+def test_a_run_without_an_iteration_yet_is_shown_without_points(results: Path, tmp_path: Path) -> None:
+    part = results / "runs" / "digits" / "dekm" / ".seed2.part.1"
+    shutil.copytree(write_run(results, 2), part)
+    shutil.rmtree(part.with_name("seed2"))
+    (part / "history.csv").unlink()
+    with locked(part.with_name("seed2")):
+        sync_all([results], tmp_path)
+        assert [run.info.run_name for run in stored(tmp_path) if run.info.status == "RUNNING"] == [
+            "digits/dekm/s2"
+        ]
+
+
+def test_a_run_that_ends_while_it_is_read_is_left_to_the_next_time(results: Path, tmp_path: Path) -> None:
+    whole = write_run(results, 2)
+    part = whole.with_name(".seed2.part.1")
+    shutil.copytree(whole, part)
+    with locked(whole):
+        (unfinished,) = unfinished_folders(results)
+        shutil.rmtree(part)
+        assert list(unfinished_folders(results)) == []
+    client = MlflowClient(address(tmp_path))
+    run = start_run(client, client.create_experiment("demo"), unfinished, start=0)
+    log_new_points(client, run, unfinished)
+    assert client.get_run(run.info.run_id).data.metrics == {}
+
+
+def test_a_port_whose_server_has_just_stopped_can_be_used_again() -> None:
+    with socket.socket() as server:
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        port = server.getsockname()[1]
+        with pytest.raises(InputError, match=f"port {port} cannot be used"):
+            check_port(port)
+        with socket.create_connection(("127.0.0.1", port)) as client:
+            connection, _ = server.accept()
+            connection.close()
+            assert client.recv(1) == b""
+    check_port(port)
