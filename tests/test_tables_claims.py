@@ -76,7 +76,7 @@ def test_what_was_not_run_is_not_judged(results: Path) -> None:
 
 def test_the_papers_own_numbers_contradict_its_claim_on_20news() -> None:
     paper = pd.read_csv(PAPER / "table3.csv")
-    cells = pd.DataFrame(columns=["dataset", "method", "metric", "mean", "sd", "n_seeds"])
+    cells = pd.DataFrame(columns=["dataset", "method", "metric", "mean", "sd", "n_seeds", "reason"])
     judged = judge_claims(pd.read_csv(PAPER / "claims.csv"), cells, paper).set_index("claim")
     assert judged.loc["news20_best", "by_the_papers_numbers"] == "does not hold"
     assert judged.loc["mnist_best", "by_the_papers_numbers"] == "holds"
@@ -156,3 +156,10 @@ def test_too_few_datasets_are_ranked_and_not_tested(tmp_path: Path) -> None:
     ranks = mean_ranks(cells)
     assert ranks["critical_difference"].isna().all()
     assert "Too few datasets or methods" in to_markdown(ranks_grid(ranks))
+
+
+def test_a_claim_is_not_judged_by_a_part_of_a_dataset(results: Path) -> None:
+    write_facts(results, "mnist", subsample=5000)
+    judged = judge(results, "above", "all", "k_means")
+    assert (judged["n_hold"], judged["n_not_run"]) == (2, 1)
+    assert judge(results, "above", "all", "k_means", on="mnist")["verdict"] == "not run"

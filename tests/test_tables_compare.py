@@ -61,6 +61,9 @@ def test_what_is_no_set_of_results_is_named(tmp_path: Path) -> None:
     file.write_text("dataset,method\nmnist,dekm\n")
     with pytest.raises(InputError, match=r"lacks the columns \['mean', 'metric', 'n_seeds', 'sd'\]"):
         compare(tmp_path, tmp_path)
+    (tmp_path / "runs" / "mnist" / "dekm").mkdir(parents=True)
+    with pytest.raises(InputError, match="holds no finished cell"):
+        compare(tmp_path, tmp_path)
 
 
 @pytest.mark.usefixtures("restored_logging")

@@ -15,6 +15,7 @@ from dekm.tables.noise import standard_error, within_noise
 SCORES = ("acc", "nmi")
 WITHOUT_LABELS = ("inertia", "silhouette", "n_clusters_found")
 PERCENT = {"acc", "nmi", "ari"}
+SUBSAMPLE = "a subsample"
 KEYS = ["dataset", "dataset_label", "method", "method_label"]
 
 
@@ -148,7 +149,12 @@ def of_a_part(facts: Mapping[str, Any]) -> str:
     """What to say of results on a part of a dataset; empty for the whole."""
     if facts.get("subsample") is None:
         return ""
-    return f"a subsample of {facts['subsample']:,}, each class in its share"
+    return f"{SUBSAMPLE} of {facts['subsample']:,}, each class in its share"
+
+
+def of_subsamples(cells: pd.DataFrame) -> pd.Series:
+    """Which rows, by their reason, are of a part of a dataset."""
+    return cells["reason"].str.startswith(SUBSAMPLE)
 
 
 def _is_finite(run: Mapping[str, Any]) -> bool:
@@ -158,11 +164,10 @@ def _is_finite(run: Mapping[str, Any]) -> bool:
 
 
 def _why_not(results: Path, dataset: str, method: str) -> str:
-    """Why a cell has no summary: who skipped it says so, a failed job has a log, else it was not run."""
-    cell = results / "runs" / dataset / method
-    for file in (cell / "skipped.json", results / "data" / dataset / "skipped.json"):
-        if file.is_file():
-            return f"skipped: {read_json(file)['reason']}"
+    """Why a cell has no summary: its dataset was left out, a failed job has a log, else it was not run."""
+    skipped = results / "data" / dataset / "skipped.json"
+    if skipped.is_file():
+        return f"skipped: {read_json(skipped)['reason']}"
     for log in (f"cluster/{dataset}/{method}.log", f"prepare/{dataset}.log", f"download/{dataset}.log"):
         last = _last_line(results / "logs" / log)
         if "Error" in last or "error:" in last:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from dekm.tables.cells import of_subsamples
 from dekm.tables.grid import Cell, Grid
 from dekm.tables.noise import standard_error, within_noise
 
@@ -42,6 +43,8 @@ class Comparison:
 def judge_claims(claims: pd.DataFrame, cells: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     """One row per claim: verdict by our numbers, by the paper's, and the comparison that counts most.
 
+    A subsample is not the paper's dataset: its cells count as not run.
+
     Parameters
     ----------
     claims : columns claim, section, statement, relation ("above", "similar", "not below"), datasets
@@ -50,7 +53,7 @@ def judge_claims(claims: pd.DataFrame, cells: pd.DataFrame, paper: pd.DataFrame)
     cells : as `averages` returns them
     paper : as `table3` takes it
     """
-    known = cells[cells["mean"].notna()]
+    known = cells[cells["mean"].notna() & ~of_subsamples(cells)]
     keys = zip(known["dataset"], known["method"], known["metric"], strict=True)
     means = zip(known["mean"], known["sd"], known["n_seeds"], strict=True)
     ours = {key: Mean(*mean) for key, mean in zip(keys, means, strict=True)}

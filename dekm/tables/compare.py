@@ -46,6 +46,8 @@ def read_means(source: Path) -> pd.DataFrame:
     if (source / "runs").is_dir():
         cells = sorted(file.parent for file in source.glob("runs/*/*/summary.json"))
         cells = [cell for cell in cells if cell.parent.name != "fig1" and "strategy" not in cell.name]
+        if not cells:
+            raise InputError(f"{source} holds no finished cell: no runs/<dataset>/<method>/summary.json.")
         datasets = dict.fromkeys(cell.parent.name for cell in cells)
         results = read_results(source, list(datasets), list(dict.fromkeys(cell.name for cell in cells)))
         means = averages(results, dict.fromkeys(datasets, ("acc", "nmi", "ari", "inertia")))

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from dekm.tables.cells import of_subsamples
 from dekm.tables.grid import Cell, Grid
 
 POINTS = 1.0
@@ -21,7 +22,7 @@ def verdicts(cells: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     cells : as `table3` returns them
     paper : as `table3` takes it
     """
-    cells = cells[~cells["reason"].str.startswith("a subsample")]
+    cells = cells[~of_subsamples(cells)]
     ours = cells[["dataset", "method", "metric", "mean", "sd", "n_seeds", "difference"]]
     rows = paper.rename(columns={"value": "paper", "quoted": "paper_quoted"}).merge(
         ours, on=["dataset", "method", "metric"], how="left"
