@@ -2,8 +2,8 @@
 
     python benchmarks/paper.py CONFIG RESULTS [--datasets mnist usps] [--methods dekm dec]
 
-RESULTS/data must hold the prepared datasets. Needs PyTorch, scikit-learn and SciPy, neither Snakemake nor
-MLflow. Cells that are complete are kept.
+RESULTS/data must hold the prepared datasets. Needs neither Snakemake nor MLflow.
+Cells that are complete are kept.
 """
 
 import argparse
@@ -36,7 +36,7 @@ def main() -> None:
         cell = {"results": arguments.results, "dataset": dataset, "seeds": experiment.seeds, "device": device}
         needed = {experiment.architecture(dataset, method) for method in methods}
         for architecture in sorted(filter(None, needed)):
-            settings = experiment.pretraining(dataset)
+            settings = experiment.pretraining(dataset, architecture)
             timed(pretrain_cell, architecture=architecture, settings=settings, **cell)
         for method in methods:
             timed(cluster_cell, method=method, settings=experiment.parameters(dataset, method), **cell)

@@ -34,6 +34,13 @@ OF_PROTOCOL = {"dekm", "dekm_f", *STRATEGIES}  # the methods whose parameters it
 RULES = {
     FIG1,
     "figures",
+    "figures_of_run",
+    "figure_embeddings",
+    "figure_entropy",
+    "figure_iterations",
+    "figure_ranks",
+    "figure_samples",
+    "figure_strategies",
     "report",
     "all",
     "everything",
@@ -120,17 +127,24 @@ class Experiment:
         """Number of samples to keep; None is all of them."""
         return self._overrides(dataset).get("subsample")
 
-    def pretraining(self, dataset: str) -> dict[str, Any]:
-        """Settings of the autoencoders of a dataset."""
+    def pretraining(self, dataset: str, architecture: str) -> dict[str, Any]:
+        """Settings of the autoencoders of a dataset; `pretraining` is one of the fully connected ones."""
         overrides = self._overrides(dataset).get("pretraining", {})
-        return self._protocol["pretraining"] | self.option("pretraining", {}) | overrides
+        settings = self._protocol["pretraining"] | self.option("pretraining", {}) | overrides
+        return {
+            name: value for name, value in settings.items() if name != "pretraining" or architecture == "mlp"
+        }
 
     def parameters(self, dataset: str, method: str) -> dict[str, Any]:
         """Parameters of a method on a dataset."""
         of = "dekm" if method in STRATEGIES else method
         overrides = self._overrides(dataset).get("methods", {})
         decided = self._protocol["dekm"] if method in OF_PROTOCOL else {}
-        return decided | (self.config["methods"].get(of) or {}) | (overrides.get(of) or {})
+        given = decided | (self.config["methods"].get(of) or {}) | (overrides.get(of) or {})
+        row = find_method(method)
+        if method in STRATEGIES:
+            given = {name: value for name, value in given.items() if name not in row.params}
+        return row.with_settings(given)
 
     def architecture(self, dataset: str, method: str) -> str | None:
         """The pretrained autoencoder that a method starts from on a dataset."""
@@ -153,7 +167,7 @@ class Experiment:
             return self.config["datasets"][dataset] or {}
         base = self._overrides(self.figures["fig1"])
         pretraining = base.get("pretraining", {}) | {"embedding_dim": 2}
-        dekm = base.get("methods", {}).get("dekm", {}) | FIG1_PARAMETERS
+        dekm = (base.get("methods", {}).get("dekm") or {}) | FIG1_PARAMETERS
         return base | {"pretraining": pretraining, "methods": {"dekm": dekm}}
 
 
@@ -205,6 +219,7 @@ def find_unfit_data(experiment: Experiment) -> Iterator[str]:
         if name in RULES:
             yield f"datasets.{name}: give it another name; this one is a target of the workflow."
     yield from _misplaced(experiment)
+    yield from _renamed(experiment)
     valid = list(experiment.config["datasets"])
     for figure, block in experiment.option("figures", {}).items():
         if block["dataset"] not in valid:
@@ -230,7 +245,8 @@ def find_mistakes(config: Mapping[str, Any], schema: Mapping[str, Any]) -> Itera
             yield f"{place}: {error.message}."
     datasets = config.get("datasets")
     for name, block in datasets.items() if isinstance(datasets, Mapping) else ():
-        if name not in DATASETS and "path" not in (block or {}):
+        own = isinstance(block, Mapping) and "path" in block
+        if name not in DATASETS and not own:
             yield _unknown_dataset("datasets", name)
 
 
@@ -246,6 +262,18 @@ def _misplaced(experiment: Experiment) -> Iterator[str]:
     shown = {"pca_k_means", "ae_k_means", "dec", "dekm"}
     if "fig5" in experiment.figures and not shown & set(experiment.methods):
         yield f"figures.fig5: the methods should have at least one of {', '.join(sorted(shown))}."
+
+
+def _renamed(experiment: Experiment) -> Iterator[str]:
+    """Parameters that would make a method another one."""
+    found: dict[str, None] = {}
+    for name in experiment.config["datasets"]:
+        for method in experiment.methods:
+            try:
+                experiment.parameters(name, method)
+            except InputError as error:
+                found[f"methods.{method}: {error}"] = None
+    yield from found
 
 
 def _parsed(value: Any) -> Any:

@@ -27,6 +27,7 @@ logger = logging.getLogger(__name__)
 
 FORMAT = 2  # of the run folders: raise it when what they hold changes
 VECTOR_EMBEDDING_DIM = 10
+SCALING = "dekm.datasets.scaling"  # what the methods see of the prepared data
 GIVEN = {
     "annealed",
     "architecture",
@@ -60,7 +61,7 @@ def pretrain_cell(
     if settings["embedding_dim"] is None:
         settings["embedding_dim"] = data["n_clusters"] if architecture == "conv" else VECTOR_EMBEDDING_DIM
     check_settings(Autoencoder, settings)
-    sources = source_digest("dekm.autoencoders")
+    sources = source_digest("dekm.autoencoders", SCALING)
     decisive = {
         seed: {"settings": settings, "seed": seed, "data": data["digest"], "sources": sources}
         for seed in seeds
@@ -92,16 +93,17 @@ def cluster_cell(
     """
     X, y, data = prepared.load(results / "data" / dataset)
     row = find_method(method)
-    settings = dict(row.params) | dict(settings)
+    settings = row.with_settings(settings)
     check_settings(row.load(), settings)
     architecture = row.architecture(data["kind"])
     starts = {seed: pretrained_folder(results, data, dataset, architecture, seed) for seed in seeds}
-    sources = source_digest(row.module, "dekm.metrics")
+    sources = source_digest(row.module, "dekm.metrics", SCALING)
     decisive = {
         seed: {
             "settings": settings,
             "seed": seed,
             "data": data["digest"],
+            "n_clusters": data["n_clusters"],
             "sources": sources,
             "pretrained": start and read_json(start / "facts.json")["key"],
         }

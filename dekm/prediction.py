@@ -8,6 +8,7 @@ from typing import Any
 from dekm.datasets import prepared
 from dekm.datasets.folders import IMAGE_SUFFIXES, TEXT_SUFFIXES, list_files
 from dekm.datasets.own import own_dataset
+from dekm.datasets.scaling import unit_scaled
 from dekm.datasets.text import Texts
 from dekm.errors import InputError
 from dekm.methods import find_method
@@ -38,7 +39,7 @@ def write_predictions(run: Path, settings: Mapping[str, Any], out: Path, *, devi
     if not (run / "model.safetensors").is_file():
         raise InputError(f"{run} holds no run: it should be like results/own/runs/faces/dekm/seed0.")
     facts = read_json(run / "facts.json")
-    folder = run.parents[3] / "data" / facts["dataset"]
+    folder = run.absolute().parents[3] / "data" / facts["dataset"]
     data = read_json(folder / "facts.json")
     for name in OF_TERMS & settings.keys():
         raise InputError(f"{name}={settings[name]!r} should be left out: it is that of the run's own texts.")
@@ -52,7 +53,7 @@ def write_predictions(run: Path, settings: Mapping[str, Any], out: Path, *, devi
     if isinstance(X, Texts):
         X = X.rows(prepared.load_terms(folder, facts["data"]))
     estimator = find_method(facts["method"]).load().load(run / "model.safetensors", device=device)
-    clusters = estimator.predict(prepared.unit_scaled(X))
+    clusters = estimator.predict(unit_scaled(X))
     suffixes = TEXT_SUFFIXES if dataset.kind == "text" else IMAGE_SUFFIXES
     names = list_files(path, suffixes)[0] if path.is_dir() else range(len(clusters))
     out.parent.mkdir(parents=True, exist_ok=True)

@@ -276,3 +276,17 @@ def test_other_embeddings_save_no_iterations(tmp_path):
     history(iteration(0, e=3))
     history.save_iterations(tmp_path / "iterations.npz")
     assert not (tmp_path / "iterations.npz").exists()
+
+
+def test_another_number_of_clusters_makes_the_runs_again(results):
+    before = ids(cluster(results, "k_means"))
+    facts = read_json(results / "data/digits/facts.json")
+    write_json(results / "data/digits/facts.json", facts | {"n_clusters": 4})
+    cell = cluster(results, "k_means")
+    assert ids(cell) != before
+    assert read_json(cell / "seed0/metrics.json")["n_clusters_found"] == 4
+
+
+def test_a_parameter_that_makes_a_row_another_method_is_refused(results):
+    with pytest.raises(InputError, match=r"n_batches=3 should stay 'pass': it makes DEKM_F what it is\."):
+        cluster(results, "dekm_f", settings={"n_batches": 3})

@@ -99,3 +99,22 @@ def test_a_folder_without_a_run_is_named(folder: Path) -> None:
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 1
     assert "nowhere holds no run" in done.stderr
+
+
+def test_a_change_of_the_users_files_prepares_them_again(folder: Path) -> None:
+    labels = folder / "y.npy"
+    np.save(folder / "rows.npy", np.random.default_rng(0).normal(size=(40, 5)))
+    np.save(labels, np.arange(40) % 2)
+    config = yaml.safe_load((folder / "my.yaml").read_text())
+    config["datasets"]["rows"] = {"path": "rows.npy", "labels": "y.npy", "n_clusters": 2}
+    (folder / "my.yaml").write_text(yaml.safe_dump(config))
+    prepared = [f"results/mine/data/{name}/facts.json" for name in ("animals", "rows")]
+    dry_run = f"snakemake {' '.join(prepared)} -n --quiet host --configfile my.yaml"
+    run(folder, dry_run.replace("-n --quiet host", "--quiet all"))
+    assert "Nothing to be done" in run(folder, dry_run)
+
+    picture = folder / "my-images" / "cats" / "0.png"
+    picture.write_bytes((folder / "my-images" / "dogs" / "0.png").read_bytes())
+    assert re.search(r"prepare +1\b", run(folder, dry_run))
+    np.save(labels, np.arange(40) % 2 == 0)
+    assert re.search(r"prepare +2\b", run(folder, dry_run))

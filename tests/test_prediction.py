@@ -1,4 +1,5 @@
 import csv
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -130,3 +131,11 @@ def test_new_texts_cannot_be_stemmed_or_scaled_otherwise(tmp_path, option):
     run = cluster(tmp_path, "k_means")
     with pytest.raises(InputError, match=f"{next(iter(option))}=.* should be left out"):
         predict(run, tmp_path / "out.csv", path=str(folder), **option)
+
+
+def test_a_run_is_found_from_any_working_directory(tmp_path, monkeypatch):
+    folder = write_texts(tmp_path / "texts", documents(30))
+    prepare(tmp_path, folder)
+    run = cluster(tmp_path, "k_means")
+    monkeypatch.chdir(run.parent)
+    assert len(predict(Path(run.name), tmp_path / "out.csv", path=str(folder))[1]) == 30

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from dekm.datasets.dataset import Dataset
 from dekm.datasets.parts import Labels, Samples, count_classes, random_classes, stratified_subsample
+from dekm.datasets.scaling import unit_scaled
 from dekm.datasets.streams import readable
 from dekm.datasets.text import Terms, Texts
 from dekm.errors import InputError
@@ -153,11 +154,6 @@ def load(folder: Path) -> tuple[Samples, Labels, dict[str, Any]]:
             f"{folder / DATA} is not the data that {FACTS} beside it describes; prepare it again."
         )
     return unit_scaled(X), y, facts
-
-
-def unit_scaled(X: Samples) -> Samples:
-    """The samples that a method sees: grey values of bytes become float32 in [0, 1], all else stays."""
-    return X.astype(np.float32) / np.float32(255) if X.dtype == np.uint8 else X
 
 
 def load_terms(folder: Path, digest: str) -> Terms:

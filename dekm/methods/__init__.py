@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from pkgutil import resolve_name
 from typing import Any, Literal
 
+from dekm.errors import InputError
+
 
 @dataclass(frozen=True)
 class Method:
@@ -16,7 +18,7 @@ class Method:
     estimator : "module:Class"; a string, so that reading this table imports no estimator
     autoencoder : which shared pretrained autoencoder it starts from: "matching" is convolutional for
         images and fully connected for vectors, "mlp" is fully connected always, None is none
-    params : the parameters that make this row a variant of its class
+    params : the parameters that make this row what it is among those of its class
     """
 
     label: str
@@ -28,6 +30,21 @@ class Method:
     def module(self) -> str:
         """The module that defines the estimator."""
         return self.estimator.partition(":")[0]
+
+    def with_settings(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """These settings of the estimator and the parameters of the row.
+
+        Raises
+        ------
+        InputError
+            If they contradict each other: the row would carry the name of another method.
+        """
+        for name, value in self.params.items():
+            if settings.get(name, value) != value:
+                raise InputError(
+                    f"{name}={settings[name]!r} should stay {value!r}: it makes {self.label} what it is."
+                )
+        return {**self.params, **settings}
 
     def load(self) -> Any:
         """Import and return the estimator's class."""
@@ -53,7 +70,7 @@ METHODS: dict[str, Method] = {
     "k_means": Method("K-means", "dekm.methods.baselines:KMeans"),
     "pca_k_means": Method("PCA+K-means", "dekm.methods.baselines:PCAKMeans"),
     "ae_k_means": Method("AE+K-means", "dekm.methods.baselines:AEKMeans", "matching"),
-    "dec": Method("DEC", "dekm.methods.dec:DEC", "mlp"),
+    "dec": Method("DEC", "dekm.methods.dec:DEC", "mlp", {"reconstruction": False}),
     "dcec": Method("DCEC", "dekm.methods.dec:DEC", "matching", {"reconstruction": "images"}),
     "idec": Method("IDEC", "dekm.methods.dec:DEC", "mlp", {"reconstruction": True}),
     "dcn": Method("DCN", "dekm.methods.dcn:DCN", "mlp"),

@@ -1,4 +1,5 @@
 import json
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -9,8 +10,9 @@ ROOT = Path(workflow.current_basedir).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from dekm.config import read_experiment
+from dekm.datasets.folders import visible_files
 from dekm.errors import InputError
-from dekm.provenance import source_digest
+from dekm.provenance import files_digest, source_digest
 
 try:
     EXPERIMENT = read_experiment(config, ROOT / "config" / "config.schema.yaml")
@@ -37,6 +39,7 @@ GPUS = 0 if DEVICE == "cpu" else 1
 FRESH = "--fresh" if EXPERIMENT.option("fresh", False) else ""
 MIRROR = EXPERIMENT.option("mirror", None)
 MIRROR = f"--mirror {shlex.quote(MIRROR)}" if MIRROR else ""
+SCALING = "dekm.datasets.scaling"  # what the methods see of the prepared data
 ENVIRONMENT = str(ROOT / "environment.yml")
 
 
@@ -74,7 +77,16 @@ def raw_facts(wildcards):
     """What prepare waits for: the raw files, the user's own data, or nothing where data are embedded."""
     dataset = EXPERIMENT.row(wildcards.dataset)
     raw = expand(rules.download.output, dataset=base(wildcards))
-    return raw if dataset.raw else dataset.options.get("path", [])
+    own = [
+        dataset.options[name] for name in ("path", "labels") if name in dataset.options
+    ]
+    return raw if dataset.raw else own
+
+
+def own_files(wildcards):
+    """Digest of the files of a user's folder: Snakemake itself looks at the time of the folder only."""
+    folder = Path(EXPERIMENT.row(wildcards.dataset).options.get("path", os.devnull))
+    return files_digest(visible_files(folder)) if folder.is_dir() else ""
 
 
 def dataset_arguments(wildcards):
@@ -107,7 +119,8 @@ def seeds(wildcards):
 
 def pretraining_arguments(wildcards):
     """Settings of the autoencoders of a dataset."""
-    return arguments(EXPERIMENT.pretraining(wildcards.dataset))
+    settings = EXPERIMENT.pretraining(wildcards.dataset, wildcards.architecture)
+    return arguments(settings)
 
 
 def method_arguments(wildcards):
@@ -117,7 +130,9 @@ def method_arguments(wildcards):
 
 def method_sources(wildcards):
     """Digest of the code that makes the runs of a method."""
-    return source_digest(EXPERIMENT.method_module(wildcards.method), "dekm.metrics")
+    return source_digest(
+        EXPERIMENT.method_module(wildcards.method), "dekm.metrics", SCALING
+    )
 
 
 def pretrained(wildcards):

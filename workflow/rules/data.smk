@@ -43,6 +43,7 @@ rule prepare:
         raw_dir=EXPERIMENT.option("raw_dir", "resources/raw"),
         settings=dataset_arguments,
         part=part_arguments,
+        files=own_files,
         sources=loader_sources,
     message:
         "Prepare {wildcards.dataset}"

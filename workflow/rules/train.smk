@@ -20,7 +20,7 @@ rule pretrain:
         results=results,
         seeds=seeds,
         settings=pretraining_arguments,
-        sources=source_digest("dekm.autoencoders"),
+        sources=source_digest("dekm.autoencoders", SCALING),
     message:
         "Pretrain the {wildcards.architecture} autoencoders of {wildcards.dataset}, seeds {params.seeds}"
     shell:
