@@ -32,7 +32,7 @@ paper: .venv/installed ## Run the paper's experiments; options in ARGS, as in: m
 
 report: .venv/installed ## Write results/<name>/report.html, one page of all; CONFIG=config/config.yaml for the paper
 	@test -f $(CONFIG) || { echo "$(CONFIG) is not there: name a configuration with CONFIG=..."; exit 1; }
-	@$(RUN) && export PATH && name=$$(sed -n 's/^name: *//p' $(CONFIG)) && \
+	@$(RUN) && export PATH && name=$$(python -c 'import sys, yaml; print(yaml.safe_load(open(sys.argv[1]))["name"])' $(CONFIG)) && \
 		{ test -f results/$$name/tables/table3.html || { echo "Run it first: results/$$name has no tables."; exit 1; }; } && \
 		snakemake --configfile $(CONFIG) --report results/$$name/report.html && \
 		echo "The report is results/$$name/report.html"
