@@ -7,8 +7,10 @@ of everything that decides the result. A seed that is there under its key is not
 
 import inspect
 import logging
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from dekm.errors import InputError
 from dekm.methods import Method, find_method
 from dekm.provenance import digest, facts, locked, read_json, source_digest, whole_folder, write_json
 from dekm.records import LIVE, History, write_pretraining, write_run
+from dekm.side_by_side import side_by_side
 from dekm.training import resolve_device
 
 logger = logging.getLogger(__name__)
@@ -74,7 +77,15 @@ def pretrain_cell(
         write_pretraining(folder, autoencoder, time.perf_counter() - started)
 
     cell = {"dataset": dataset, "architecture": architecture}
-    run_seeds(results / "pretrained" / dataset / architecture, cell, decisive, pretrain, device, fresh)
+    run_seeds(
+        results / "pretrained" / dataset / architecture,
+        cell,
+        decisive,
+        pretrain,
+        device,
+        fresh,
+        math.prod(X.shape),
+    )
 
 
 def cluster_cell(
@@ -116,7 +127,7 @@ def cluster_cell(
         write_run(folder, estimator.fit(X), X, history)
 
     cell = {"dataset": dataset, "method": method, "label": row.label}
-    run_seeds(results / "runs" / dataset / method, cell, decisive, cluster, device, fresh)
+    run_seeds(results / "runs" / dataset / method, cell, decisive, cluster, device, fresh, math.prod(X.shape))
 
 
 def run_seeds(
@@ -126,6 +137,7 @@ def run_seeds(
     make: Callable[[int, Path], None],
     device: str,
     fresh: bool,
+    n_values: int,
 ) -> None:
     """Make the seeds of a cell that are not complete, and summarize all of them.
 
@@ -135,21 +147,26 @@ def run_seeds(
     cell : what the cell is
     decisive : of each seed, everything that decides its result
     make : runs a seed and writes its files to a folder
+    n_values : of all samples together, float32 on the device
     """
     keys = {seed: digest({**cell, **what, "format": FORMAT}) for seed, what in decisive.items()}
     name = " ".join(str(value) for key, value in cell.items() if key != "label")
-    for seed, key in keys.items():
+
+    def run(seed: int) -> None:
         target = folder / f"seed{seed}"
         with locked(target):  # a job that outlived its killed workflow may still be at it
-            if not fresh and is_complete(target, key):
+            if not fresh and is_complete(target, keys[seed]):
                 logger.info("%s, seed %d: complete, kept", name, seed)
-                continue
+                return
             logger.info("%s, seed %d, on %s", name, seed, where(device))
             with whole_folder(target) as temporary:
-                known = {"key": key, **cell, **decisive[seed]}
+                known = {"key": keys[seed], **cell, **decisive[seed]}
                 write_json(temporary / "facts.json", known | facts(where(device)))
                 make(seed, temporary)
                 write_json(temporary / "facts.json", known | facts(where(device)))
+
+    # In one order, so that two processes that hold locks of a cell never wait for each other.
+    side_by_side([partial(run, seed) for seed in sorted(keys)], resolve_device(device), 4 * n_values)
     results = {
         str(seed): {"key": key, **read_json(folder / f"seed{seed}" / "metrics.json")}
         for seed, key in keys.items()

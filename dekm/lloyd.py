@@ -12,6 +12,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import one_hot
 
+from dekm.side_by_side import pass_the_turn
+
 ELEMENTS_CUDA = 2**27
 ELEMENTS_CPU = 2**18
 
@@ -63,6 +65,7 @@ def lloyd(
     moving = torch.ones(len(U), dtype=torch.bool, device=X.device)
     n_iter = torch.zeros(len(U), dtype=torch.int64, device=X.device)
     while moving.any() and n_iter.max() < max_iter:
+        pass_the_turn()
         n_iter[moving] += 1
         moved = updated_centers(X, U[moving])
         shift = ((moved - U[moving]) ** 2).sum((1, 2))

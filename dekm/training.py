@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from dekm.allocator import keep_freed_memory
 from dekm.errors import InputError
+from dekm.side_by_side import capture_stream, pass_the_turn
 
 # Read when CUDA starts: cuBLAS repeats bit by bit only with a workspace of fixed size.
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
@@ -46,8 +47,8 @@ def resolve_device(device: str) -> torch.device:
 class Step:
     """One Adam step on a loss of a batch of sample indices.
 
-    On a GPU the first calls run one by one; then the whole step, from the gathering of the batch to Adam, is
-    captured as one CUDA graph, which further calls replay. The results are the same.
+    On a GPU the first calls run one by one; then the whole step, from the gathering of the batch to Adam and
+    what comes after, is captured as one CUDA graph, which further calls replay. The results are the same.
 
     Parameters
     ----------
@@ -56,6 +57,7 @@ class Step:
     parameters : what the step changes
     lr : learning rate of Adam (betas 0.9 and 0.999, Section IV-C of the paper)
     generator : the one that the loss draws from on the device of the parameters, if it draws
+    after : what follows on each batch when Adam has moved the parameters; it changes tensors in place
     """
 
     def __init__(
@@ -65,18 +67,18 @@ class Step:
         *,
         lr: float,
         generator: torch.Generator | None = None,
+        after: Callable[[Int[Tensor, " b"]], None] | None = None,
     ) -> None:
         self.loss = loss
         self.parameters = list(parameters)
         self.lr = lr
         self.generator = generator
+        self.after = after
         device = self.parameters[0].device
         self.optimizer = torch.optim.Adam(
             self.parameters, lr=lr, betas=(0.9, 0.999), fused=True, capturable=device.type == "cuda"
         )
-        # A stream of its own for warm-up and capture: graphs captured on one stream share cuBLAS's workspace,
-        # and would disturb each other when replayed at the same time.
-        self._side_stream = torch.cuda.Stream(device) if device.type == "cuda" else None
+        self._side_stream = capture_stream(device) if device.type == "cuda" else None
         if device.type == "cpu":
             keep_freed_memory()
         self._warm_up = WARM_UP
@@ -99,6 +101,9 @@ class Step:
         loss = self.loss(index)
         loss.backward()
         self.optimizer.step()
+        if self.after is not None:
+            with torch.no_grad():
+                self.after(index)
         return loss.detach()
 
     def _step_aside(self, index: Int[Tensor, " b"], side: torch.cuda.Stream) -> Float[Tensor, ""]:
@@ -142,15 +147,8 @@ def precision_of_steps(X: Tensor) -> contextlib.AbstractContextManager[None]:
     return tensor_cores() if X.is_cuda else contextlib.nullcontext()
 
 
-def train(
-    step: Step,
-    stream: Iterable[Int[Tensor, " b"]],
-    *,
-    after: Callable[[Int[Tensor, " b"]], None] | None = None,
-) -> float:
+def train(step: Step, stream: Iterable[Int[Tensor, " b"]]) -> float:
     """Take one step per batch of `stream` and return their mean loss; waits for the device once, at the end.
-
-    `after` is called with each batch when its step is taken.
 
     Raises
     ------
@@ -160,8 +158,7 @@ def train(
     losses = []
     for index in stream:
         losses.append(step(index))
-        if after is not None:
-            after(index)
+        pass_the_turn()
     mean = torch.stack(losses).mean()
     finite = torch.stack([mean.isfinite(), *(value.isfinite().all() for value in step.parameters)])
     if not finite.all():

@@ -28,12 +28,12 @@ def move_centers(
 
     .. math:: \frac{n c + \sum h}{n + m} = c + \frac{\sum h - m c}{n + m}
 
-    in whatever order they come.
+    in whatever order they come. The sums are in float64, also where float32 products would be TF32.
     """
-    members = one_hot(labels, len(U)).to(H.dtype)
+    members = one_hot(labels, len(U)).double()
     sizes = members.sum(0)
     counts += sizes.long()
-    U += (members.T @ H - sizes[:, None] * U) / counts[:, None]
+    U += ((members.T @ H.double() - sizes[:, None] * U) / counts[:, None]).to(U.dtype)
 
 
 class DCN(DeepClusterer):
@@ -116,14 +116,14 @@ class DCN(DeepClusterer):
             labels[index] = nearest_center(h, U)
             move_centers(U, counts, h, labels[index])
 
-        step = Step(loss_of, network.parameters(), lr=self.lr)
+        step = Step(loss_of, network.parameters(), lr=self.lr, after=assign_and_move)
         stream = batches(
             len(samples), self.batch_size, generator=generator, reshuffle=True, device=samples.device
         )
         n_steps = self.epochs_per_iter * steps_per_epoch(len(samples), self.batch_size)
         for n_iter in range(1, self.max_iter + 1):
             previous = partition.labels
-            loss = train(step, islice(stream, n_steps), after=assign_and_move)
+            loss = train(step, islice(stream, n_steps))
             H = encode(encoder, samples)
             partition = kmeans(H, self.n_clusters, n_init=1, random_state=random_state, init=U)
             U.copy_(partition.centers)
