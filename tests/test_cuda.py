@@ -1,4 +1,10 @@
-"""What only a GPU can show: a captured step is the step itself, and every method repeats bit by bit."""
+"""What only a GPU can show: a captured step is the step itself, every method repeats bit by bit, and seeds
+side by side are seeds alone.
+
+Where there is no GPU, `test_emulated_gpu.py` runs these tests on an emulated one.
+"""
+
+from functools import partial
 
 import numpy as np
 import pytest
@@ -6,11 +12,18 @@ import torch
 from sklearn.frozen import FrozenEstimator
 
 from dekm import Autoencoder
+from dekm.datasets import DATASETS, prepared
+from dekm.experiment import cluster_cell, pretrain_cell
 from dekm.methods import METHODS
 from dekm.networks import ConvAutoencoder, MLPAutoencoder, xavier_initialize
-from dekm.training import Step, batches, squared_error
+from dekm.provenance import read_json
+from dekm.side_by_side import side_by_side
+from dekm.training import WARM_UP, Step, batches, squared_error
 
-pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+pytestmark = [
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU"),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+]
 
 DEVICES = [f"cuda:{i}" for i in range(torch.cuda.device_count())]
 
@@ -71,3 +84,60 @@ def test_a_method_repeats_bit_by_bit(name, device, make_method, tiny, images):
     np.testing.assert_array_equal(fitted[0].embedding_, fitted[1].embedding_)
     np.testing.assert_array_equal(fitted[0].labels_, fitted[1].labels_)
     np.testing.assert_array_equal(fitted[0].predict(images.X), fitted[0].labels_)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_with_captured_steps_is_the_method_with_steps_one_by_one(
+    name, make_method, images, monkeypatch
+):
+    fitted = []
+    for warm_up in (WARM_UP, 10**9):
+        monkeypatch.setattr("dekm.training.WARM_UP", warm_up)
+        estimator = make_method(name, device="cuda")
+        known = {
+            "batch_size": 16,
+            "lr": 1e-2,
+            "update_interval": 4,
+            "n_batches": 4,
+            "max_iter": 3,
+            "tol": 0.0,
+        }
+        row = METHODS[name].params
+        estimator.set_params(
+            **{key: value for key, value in known.items() if key in estimator.get_params() and key not in row}
+        )
+        fitted.append(estimator.fit(images.X))
+    losses = [[iteration["loss"] for iteration in estimator.history_] for estimator in fitted]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-3, nan_ok=True)
+    np.testing.assert_allclose(fitted[0].embedding_, fitted[1].embedding_, rtol=1e-2, atol=1e-3)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", METHODS)
+def test_seeds_side_by_side_are_seeds_alone(name, device, make_method, images):
+    def fit(seed, fitted):
+        fitted[seed] = make_method(name, device=device, random_state=seed).fit(images.X)
+
+    alone, beside = {}, {}
+    for seed in range(3):
+        fit(seed, alone)
+    runs = [partial(fit, seed, beside) for seed in range(3)]
+    side_by_side(runs, torch.device(device), images.X.nbytes)
+    for seed in range(3):
+        np.testing.assert_array_equal(beside[seed].embedding_, alone[seed].embedding_)
+        np.testing.assert_array_equal(beside[seed].labels_, alone[seed].labels_)
+
+
+def test_a_cell_of_three_seeds_is_three_cells_of_one(tmp_path):
+    pretraining = {"channels": (4, 8, 8), "n_epochs": 2, "batch_size": 32}
+    settings = {"n_init": 2, "n_init_update": 2, "max_iter": 2, "tol": 0.0, "n_batches": 8}
+    found = []
+    for name, cells in (("beside", [[0, 1, 2]]), ("alone", [[0], [1], [2], [0, 1, 2]])):
+        results = tmp_path / name
+        prepared.prepare(DATASETS["digits"], tmp_path / "raw", results / "data/digits", subsample=100)
+        for seeds in cells:
+            pretrain_cell(results, "digits", "conv", seeds, pretraining, device="cuda")
+            cluster_cell(results, "digits", "dekm", seeds, settings, device="cuda")
+        summary = read_json(results / "runs/digits/dekm/summary.json")["seeds"]
+        found.append([(run["acc"], run["nmi"], run["inertia"]) for run in summary.values()])
+    assert found[0] == found[1]
