@@ -1,18 +1,21 @@
 """Clusters for new data from the folder of a run."""
 
 import csv
-from collections.abc import Mapping
+import logging
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from dekm.datasets import prepared
 from dekm.datasets.folders import IMAGE_SUFFIXES, TEXT_SUFFIXES, list_files
-from dekm.datasets.own import own_dataset
+from dekm.datasets.own import feature_names, own_dataset
 from dekm.datasets.scaling import unit_scaled
 from dekm.datasets.text import Texts
 from dekm.errors import InputError
 from dekm.methods import find_method
 from dekm.provenance import read_json
+
+logger = logging.getLogger(__name__)
 
 OF_LABELS = {"labels", "label_column"}
 OF_TABLES = {"text_column"}
@@ -22,7 +25,8 @@ OF_TERMS = {"stem", "scaling"}
 def write_predictions(run: Path, settings: Mapping[str, Any], out: Path, *, device: str = "auto") -> None:
     """Write a CSV file with the cluster of each new sample, in the order of the data.
 
-    New texts become tf-idf rows of the terms of the run's own texts.
+    New texts become tf-idf rows of the terms of the run's own texts; columns of a new table are found by
+    their names, wherever they are in it.
 
     Parameters
     ----------
@@ -52,6 +56,8 @@ def write_predictions(run: Path, settings: Mapping[str, Any], out: Path, *, devi
     X, _ = dataset.load(Path())
     if isinstance(X, Texts):
         X = X.rows(prepared.load_terms(folder, facts["data"]))
+    elif data.get("features") and (columns := feature_names(dataset)):
+        X = X[:, positions(data["features"], columns, path)]
     estimator = find_method(facts["method"]).load().load(run / "model.safetensors", device=device)
     clusters = estimator.predict(unit_scaled(X))
     suffixes = TEXT_SUFFIXES if dataset.kind == "text" else IMAGE_SUFFIXES
@@ -61,3 +67,20 @@ def write_predictions(run: Path, settings: Mapping[str, Any], out: Path, *, devi
         writer = csv.writer(stream)
         writer.writerow(["sample", "cluster"])
         writer.writerows(zip(names, clusters.tolist(), strict=True))
+
+
+def positions(features: Sequence[str], names: Sequence[str], path: Path) -> list[int]:
+    """Where the features of the run are among the columns of a new table; other columns are logged.
+
+    Raises
+    ------
+    InputError
+        If the new table lacks one.
+    """
+    missing = [name for name in features if name not in names]
+    if missing:
+        raise InputError(f"{path} lacks the columns {missing}; the run was made with {list(features)}.")
+    others = [name for name in names if name not in features]
+    if others:
+        logger.warning("%s: columns %s are ignored, which the run was not made with", path, others)
+    return [names.index(name) for name in features]

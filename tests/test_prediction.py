@@ -6,6 +6,7 @@ import pytest
 
 from dekm.cli import main
 from dekm.datasets import prepared
+from dekm.datasets.own import own_dataset
 from dekm.datasets.text import Texts
 from dekm.errors import InputError
 from dekm.prediction import write_predictions
@@ -139,3 +140,23 @@ def test_a_run_is_found_from_any_working_directory(tmp_path, monkeypatch):
     run = cluster(tmp_path, "k_means")
     monkeypatch.chdir(run.parent)
     assert len(predict(Path(run.name), tmp_path / "out.csv", path=str(folder))[1]) == 30
+
+
+def test_columns_of_a_new_table_are_found_by_their_names(tmp_path, caplog):
+    rows = [(i % 3 * 50 + i / 100, i % 3 * -9 + i / 50) for i in range(30)]
+    write(tmp_path / "old.csv", ("height,weight\n" + "".join(f"{a},{b}\n" for a, b in rows)).encode())
+    write(tmp_path / "new.csv", ("weight,age,height\n" + "".join(f"{b},7,{a}\n" for a, b in rows)).encode())
+    write(tmp_path / "short.csv", b"weight,age\n1,2\n")
+    prepare(tmp_path, tmp_path / "old.csv")
+    run = cluster(tmp_path, "k_means")
+    old = predict(run, tmp_path / "out.csv", path=str(tmp_path / "old.csv"))
+    new = predict(run, tmp_path / "out.csv", path=str(tmp_path / "new.csv"))
+    assert old[1] == new[1]
+    with pytest.raises(InputError, match=r"short\.csv lacks the columns \['height'\]; the run was made with"):
+        predict(run, tmp_path / "out.csv", path=str(tmp_path / "short.csv"))
+
+
+def test_a_column_without_a_name_is_refused(tmp_path):
+    file = write(tmp_path / "indexed.csv", b",height\n0,3.5\n1,4.5\n")
+    with pytest.raises(InputError, match=r"column 1 has no name\. If it numbers the rows, leave it out"):
+        own_dataset("mine", {"path": str(file), "n_clusters": 2}).load(tmp_path)

@@ -68,9 +68,19 @@ def texts(
     return Texts(documents, stem, scaling), None if label is None else encode_labels(labels, file)
 
 
+def feature_names(file: Path, label_column: str | None = None) -> list[str]:
+    """The columns that `table` makes features of, in their order."""
+    return [name for name in read_table(file)[0] if name != label_column]
+
+
 def read_table(file: Path) -> tuple[list[str], Rows]:
     """Names of the columns, and the rows with their numbers: a CSV file's lines, a Parquet file's rows."""
     names, rows = _read_parquet(file) if file.suffix.lower() == ".parquet" else _read_csv(file)
+    if not all(names):
+        raise InputError(
+            f"{file}: column {names.index('') + 1} has no name. If it numbers the rows, leave it out: "
+            "it would count as a feature (in pandas, to_csv(index=False))."
+        )
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise InputError(f"{file}: column {twice[0]!r} is there twice.")

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+from dekm.datasets import columns
 from dekm.datasets.arrays import is_images
 from dekm.datasets.dataset import Dataset
 from dekm.datasets.folders import IMAGE_SUFFIXES, TEXT_SUFFIXES, visible_files
@@ -46,6 +47,13 @@ def own_dataset(name: str, block: Mapping[str, Any]) -> Dataset:
     kind, loader = _loader(name, path, wanted, "text_column" in options)
     dataset = Dataset(label, kind, None, n_clusters, None, f"dekm.datasets.{loader}", LICENCE)
     return dataset.with_options({"path": str(path), **options})
+
+
+def feature_names(dataset: Dataset) -> list[str] | None:
+    """The columns of a user's table that are features, in their order; None for data without names."""
+    if not dataset.loader.endswith("columns:table"):
+        return None
+    return columns.feature_names(Path(dataset.options["path"]), dataset.options.get("label_column"))
 
 
 Kind = Literal["images", "text", "table"]

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from dekm.datasets.dataset import Dataset
+from dekm.datasets.own import feature_names
 from dekm.datasets.parts import Labels, Samples, count_classes, random_classes, stratified_subsample
 from dekm.datasets.scaling import unit_scaled
 from dekm.datasets.streams import readable
@@ -66,6 +67,7 @@ def prepare(
         "class_counts": None if y is None else list(count_classes(y)),
         "subsample": subsample,
         "options": dict(dataset.options),
+        "features": feature_names(dataset),
         "raw": [raw_file.path for raw_file in dataset.source(raw_dir).raw],
         "digest": content_digest(X, y),
     }
