@@ -97,6 +97,8 @@ def serve(results: Sequence[Path], store: Path, port: int) -> None:
 def sync(client: "MlflowClient", results: Path, artifacts: str) -> None:
     """Log the run folders that the store lacks, once each; drop what a killed sync left half logged."""
     experiment = client.get_experiment_by_name(results.name)
+    if experiment is not None and experiment.lifecycle_stage == "deleted":
+        client.restore_experiment(experiment.experiment_id)
     experiment_id = (
         client.create_experiment(results.name, artifact_location=artifacts)
         if experiment is None
@@ -155,12 +157,12 @@ def log_outputs(client: "MlflowClient", experiment_id: str, results: Path, id_: 
 
 
 def stored_runs(client: "MlflowClient", experiment_id: str) -> Iterator[Any]:
-    """All runs of an experiment that are not deleted."""
-    page = client.search_runs([experiment_id])
-    yield from page
-    while page.token:
-        page = client.search_runs([experiment_id], page_token=page.token)
-        yield from page
+    """All runs of an experiment that are not deleted; a run that somebody else logged there is not ours."""
+    token: str | None = None
+    while token != "":
+        page = client.search_runs([experiment_id], page_token=token)
+        yield from (run for run in page if {"id", "key"} <= run.data.tags.keys())
+        token = page.token or ""
 
 
 def log_run(client: "MlflowClient", experiment_id: str, folder: RunFolder) -> None:

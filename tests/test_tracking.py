@@ -232,3 +232,17 @@ def test_a_port_whose_server_has_just_stopped_can_be_used_again() -> None:
             connection.close()
             assert client.recv(1) == b""
     check_port(port)
+
+
+def test_a_deleted_experiment_comes_back_and_the_runs_of_others_are_left_alone(
+    results: Path, tmp_path: Path
+) -> None:
+    sync_all([results], tmp_path)
+    client = MlflowClient(address(tmp_path))
+    experiment_id = client.get_experiment_by_name("demo").experiment_id
+    foreign = client.create_run(experiment_id, run_name="foreign")
+    client.delete_experiment(experiment_id)
+    sync_all([results], tmp_path)
+    runs = stored(tmp_path)
+    assert foreign.info.run_id in [run.info.run_id for run in runs]
+    assert len(runs) == 3
