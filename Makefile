@@ -53,4 +53,4 @@ check: .venv/installed ## Run all linters, then the tests
 	@$(MAKE) --no-print-directory test
 
 clean: ## Remove .venv and caches; results and raw data stay
-	@rm -rf .venv .snakemake .mypy_cache .ruff_cache .pytest_cache .import_linter_cache *.egg-info
+	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache *.egg-info

@@ -55,8 +55,11 @@ def further_cells(results: Results, folder: Path) -> pd.DataFrame:
 
 def further_grid(cells: pd.DataFrame) -> Grid:
     """Methods by datasets: what `further_cells` found."""
-    caption = f"ARI in percent; {_seeds(cells)} Seconds of one run, without the pretraining that it shares "
-    caption += "and without scoring; peak memory of the job that ran all seeds of a cell, – if not measured."
+    caption = (
+        f"ARI in percent; {_seeds(cells)} Seconds of one run, without the pretraining that it shares and "
+        "without scoring (on a GPU the seeds of a cell run at once); peak memory of the job that ran all "
+        "seeds of a cell, – if not measured."
+    )
     return _grid("further", "ARI, time and memory", cells, caption)
 
 
