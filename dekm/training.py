@@ -133,13 +133,15 @@ class Step:
 @contextlib.contextmanager
 def tensor_cores() -> Iterator[None]:
     """TF32 matrix products, and convolutions that repeat bit by bit, for the kernels chosen in the block."""
-    precision = torch.backends.cuda.matmul.fp32_precision
-    torch.backends.cuda.matmul.fp32_precision = "tf32"
+    matmul, cudnn = torch.backends.cuda.matmul, torch.backends.cudnn
+    conv = cudnn.conv  # type: ignore[attr-defined]  # PyTorch adds it when it is imported
+    before = matmul.fp32_precision, conv.fp32_precision, cudnn.benchmark, cudnn.deterministic
+    matmul.fp32_precision = conv.fp32_precision = "tf32"
+    cudnn.benchmark, cudnn.deterministic = False, True
     try:
-        with torch.backends.cudnn.flags(enabled=True, benchmark=False, deterministic=True, allow_tf32=True):
-            yield
+        yield
     finally:
-        torch.backends.cuda.matmul.fp32_precision = precision
+        matmul.fp32_precision, conv.fp32_precision, cudnn.benchmark, cudnn.deterministic = before
 
 
 def precision_of_steps(X: Tensor) -> contextlib.AbstractContextManager[None]:

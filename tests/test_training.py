@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from itertools import islice
 
 import numpy as np
@@ -136,3 +138,31 @@ def test_an_unknown_device_is_named_with_the_right_ones(device):
 def test_a_gpu_that_is_not_there_is_named():
     with pytest.raises(InputError, match=r"device='cuda:99' is not there: PyTorch sees \d+ GPUs\."):
         resolve_device("cuda:99")
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "pass",
+        "torch.set_float32_matmul_precision('high')",
+        "torch.backends.cuda.matmul.allow_tf32 = True",
+        "torch.backends.cudnn.allow_tf32 = False",
+        "torch.backends.fp32_precision = 'ieee'",
+        "torch.backends.cudnn.conv.fp32_precision = 'ieee'",
+    ],
+)
+def test_whatever_precision_the_user_has_set_is_the_users_again(setting):
+    lines = [
+        "import torch",
+        "from dekm.training import tensor_cores",
+        "cudnn, matmul = torch.backends.cudnn, torch.backends.cuda.matmul",
+        "def state():",
+        "    return matmul.fp32_precision, cudnn.conv.fp32_precision, cudnn.benchmark, cudnn.deterministic",
+        setting,
+        "before = state()",
+        "with tensor_cores():",
+        "    assert state() == ('tf32', 'tf32', False, True), state()",
+        "assert state() == before, (state(), before)",
+    ]
+    done = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
