@@ -21,7 +21,16 @@ from dekm.autoencoders import Autoencoder
 from dekm.datasets import prepared
 from dekm.errors import InputError
 from dekm.methods import Method, find_method
-from dekm.provenance import digest, facts, locked, read_json, source_digest, whole_folder, write_json
+from dekm.provenance import (
+    digest,
+    facts,
+    locked,
+    method_sources,
+    pretraining_sources,
+    read_json,
+    whole_folder,
+    write_json,
+)
 from dekm.records import LIVE, History, write_pretraining, write_run
 from dekm.side_by_side import side_by_side
 from dekm.training import resolve_device
@@ -30,7 +39,6 @@ logger = logging.getLogger(__name__)
 
 FORMAT = 2  # of the run folders: raise it when what they hold changes
 VECTOR_EMBEDDING_DIM = 10
-SCALING = "dekm.datasets.scaling"  # what the methods see of the prepared data
 GIVEN = {
     "annealed",
     "architecture",
@@ -64,7 +72,7 @@ def pretrain_cell(
     if settings["embedding_dim"] is None:
         settings["embedding_dim"] = data["n_clusters"] if architecture == "conv" else VECTOR_EMBEDDING_DIM
     check_settings(Autoencoder, settings)
-    sources = source_digest("dekm.autoencoders", SCALING)
+    sources = pretraining_sources()
     decisive = {
         seed: {"settings": settings, "seed": seed, "data": data["digest"], "sources": sources}
         for seed in seeds
@@ -108,7 +116,7 @@ def cluster_cell(
     check_settings(row.load(), settings)
     architecture = row.architecture(data["kind"])
     starts = {seed: pretrained_folder(results, data, dataset, architecture, seed) for seed in seeds}
-    sources = source_digest(row.module, "dekm.metrics", SCALING)
+    sources = method_sources(row.module)
     decisive = {
         seed: {
             "settings": settings,

@@ -19,6 +19,7 @@ from typing import Any
 from filelock import BaseFileLock, FileLock
 
 PACKAGE = Path(__file__).parent
+SCALING = "dekm.datasets.scaling"  # what the methods see of the prepared data
 VERSIONED = ("torch", "numpy", "scipy", "scikit-learn")
 
 
@@ -59,6 +60,16 @@ def facts(device: str | None = None) -> dict[str, Any]:
         "created": dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds"),
         "id": uuid.uuid4().hex,
     }
+
+
+def pretraining_sources() -> str:
+    """Digest of the code that decides the autoencoders of a dataset."""
+    return source_digest("dekm.autoencoders", SCALING)
+
+
+def method_sources(module: str) -> str:
+    """Digest of the code that decides the runs of the method that a module defines."""
+    return source_digest(module, "dekm.metrics", SCALING)
 
 
 @cache

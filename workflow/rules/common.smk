@@ -1,5 +1,4 @@
 import json
-import os
 import shlex
 import sys
 from pathlib import Path
@@ -12,7 +11,12 @@ sys.path.insert(0, str(ROOT))
 from dekm.config import read_experiment
 from dekm.datasets.folders import visible_files
 from dekm.errors import InputError
-from dekm.provenance import files_digest, source_digest
+from dekm.provenance import (
+    files_digest,
+    method_sources,
+    pretraining_sources,
+    source_digest,
+)
 
 try:
     EXPERIMENT = read_experiment(config, ROOT / "config" / "config.schema.yaml")
@@ -39,7 +43,6 @@ GPUS = 0 if DEVICE == "cpu" else 1
 FRESH = "--fresh" if EXPERIMENT.option("fresh", False) else ""
 MIRROR = EXPERIMENT.option("mirror", None)
 MIRROR = f"--mirror {shlex.quote(MIRROR)}" if MIRROR else ""
-SCALING = "dekm.datasets.scaling"  # what the methods see of the prepared data
 ENVIRONMENT = str(ROOT / "environment.yml")
 
 
@@ -85,8 +88,9 @@ def raw_facts(wildcards):
 
 def own_files(wildcards):
     """Digest of the files of a user's folder: Snakemake itself looks at the time of the folder only."""
-    folder = Path(EXPERIMENT.row(wildcards.dataset).options.get("path", os.devnull))
-    return files_digest(visible_files(folder)) if folder.is_dir() else ""
+    path = EXPERIMENT.row(wildcards.dataset).options.get("path")
+    is_folder = path is not None and Path(path).is_dir()
+    return files_digest(visible_files(Path(path))) if is_folder else ""
 
 
 def dataset_arguments(wildcards):
@@ -128,11 +132,9 @@ def method_arguments(wildcards):
     return arguments(EXPERIMENT.parameters(wildcards.dataset, wildcards.method))
 
 
-def method_sources(wildcards):
-    """Digest of the code that makes the runs of a method."""
-    return source_digest(
-        EXPERIMENT.method_module(wildcards.method), "dekm.metrics", SCALING
-    )
+def sources_of_method(wildcards):
+    """Digest of the code that decides the runs of a method."""
+    return method_sources(EXPERIMENT.method_module(wildcards.method))
 
 
 def pretrained(wildcards):

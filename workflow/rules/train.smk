@@ -20,7 +20,7 @@ rule pretrain:
         results=results,
         seeds=seeds,
         settings=pretraining_arguments,
-        sources=source_digest("dekm.autoencoders", SCALING),
+        sources=pretraining_sources(),
     message:
         "Pretrain the {wildcards.architecture} autoencoders of {wildcards.dataset}, seeds {params.seeds}"
     shell:
@@ -51,7 +51,7 @@ rule cluster:
         results=results,
         seeds=seeds,
         settings=method_arguments,
-        sources=method_sources,
+        sources=sources_of_method,
     message:
         "Cluster {wildcards.dataset} with {wildcards.method}, seeds {params.seeds}"
     shell:
