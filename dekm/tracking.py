@@ -111,6 +111,8 @@ def sync(client: "MlflowClient", results: Path, artifacts: str) -> None:
     known = set()
     for run in stored_runs(client, experiment_id):
         tags = run.data.tags
+        if not {"id", "key"} <= tags.keys():
+            continue  # somebody else logged it
         if run.info.status == "FINISHED" and tags["id"] == outputs:
             outputs = None
         elif tags["id"] in unfinished:
@@ -157,12 +159,12 @@ def log_outputs(client: "MlflowClient", experiment_id: str, results: Path, id_: 
 
 
 def stored_runs(client: "MlflowClient", experiment_id: str) -> Iterator[Any]:
-    """All runs of an experiment that are not deleted; a run that somebody else logged there is not ours."""
-    token: str | None = None
-    while token != "":
-        page = client.search_runs([experiment_id], page_token=token)
-        yield from (run for run in page if {"id", "key"} <= run.data.tags.keys())
-        token = page.token or ""
+    """All runs of an experiment that are not deleted."""
+    page = client.search_runs([experiment_id])
+    yield from page
+    while page.token:
+        page = client.search_runs([experiment_id], page_token=page.token)
+        yield from page
 
 
 def log_run(client: "MlflowClient", experiment_id: str, folder: RunFolder) -> None:
