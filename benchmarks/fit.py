@@ -62,7 +62,7 @@ def ours(given: argparse.Namespace, k: int, n: int, d: int) -> Any:
         batch_size=BATCH,
         device=given.device,
     )
-    settings = dict(row.params) | own[given.method]
+    settings = row.with_settings(own[given.method])
     common = {"lr": LR, "n_init": N_INIT, "device": given.device, "random_state": given.seed}
     return row.load()(k, autoencoder=autoencoder, **common, **settings)
 
