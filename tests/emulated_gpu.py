@@ -259,15 +259,15 @@ class Functions(TorchFunctionMode):
         if name in ("__get__", "__set__", "_has_compatible_shallow_copy_type", "requires_grad_"):
             on_gpu = name == "__get__" and type(args[0]) is Marked
             return mark(plainly(func, args, kwargs)) if on_gpu else plainly(func, args, kwargs)
-        tensors = [value for value in tree_leaves((args, kwargs)) if isinstance(value, Tensor)]
-        marked = [tensor for tensor in tensors if type(tensor) is Marked]
         if name in ("to", "cpu"):
             return self.move(func, args, kwargs)
+        values = tree_leaves((args, kwargs))
+        marked = [value for value in values if type(value) is Marked]
         device = torch.device(kwargs["device"]) if kwargs.get("device") is not None else None
         if device is not None:
             kwargs["device"] = CPU if device.type == "cuda" else device
         on_gpu = bool(marked) if device is None else device.type == "cuda"
-        self.check(name, args, tensors, tree_leaves((args, kwargs)), on_gpu=on_gpu, given=device is not None)
+        self.check(name, args, values, on_gpu=on_gpu, given=device is not None)
         if name == "one_hot" and on_gpu:  # on a GPU it does not look whether the labels are in range
             func = one_hot_unchecked
         result = plainly(func, args, kwargs)
@@ -288,9 +288,8 @@ class Functions(TorchFunctionMode):
             x = plainly(func, [x, *options], kwargs | ({"device": CPU} if "device" in kwargs else {}))
         return mark(x) if target.type == "cuda" else x
 
-    def check(
-        self, name: str, args: Any, tensors: list[Tensor], values: list[Any], *, on_gpu: bool, given: bool
-    ) -> None:
+    def check(self, name: str, args: Any, values: list[Any], *, on_gpu: bool, given: bool) -> None:
+        tensors = [value for value in values if isinstance(value, Tensor)]
         marked = [tensor for tensor in tensors if type(tensor) is Marked]
         if name in ("numpy", "__array__") and marked:
             raise GpuError("numpy of a tensor on the GPU")
