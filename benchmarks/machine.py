@@ -13,8 +13,8 @@ import numpy as np
 import sklearn
 import torch
 
-from dekm.dense import HAS_ONEDNN, product
-from dekm.training import precision_of_steps
+from dekm.nn.dense import HAS_ONEDNN, product
+from dekm.nn.device import precision_of_steps
 
 
 def describe(device: torch.device) -> dict[str, Any]:

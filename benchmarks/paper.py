@@ -15,8 +15,8 @@ from typing import Any
 
 import yaml
 
-from dekm.config import Experiment
-from dekm.experiment import cluster_cell, pretrain_cell, where
+from dekm.experiment.cells import cluster_cell, pretrain_cell, where
+from dekm.experiment.config import Experiment
 
 
 def main() -> None:

@@ -20,7 +20,7 @@ import torch
 from machine import describe, save
 
 from dekm.datasets import prepared
-from dekm.datasets.parts import stratified_subsample
+from dekm.datasets.subsets import stratified_subsample
 from dekm.metrics import accuracy, nmi
 
 FIT = Path(__file__).with_name("fit.py")

@@ -17,9 +17,10 @@ import torch
 from machine import describe, gemm_rates, median_seconds, save
 from sklearn.cluster import KMeans
 
-from dekm.kmeans import MAX_ITER, TOL, kmeans
-from dekm.networks import ConvAutoencoder, MLPAutoencoder, Network, xavier_initialize
-from dekm.training import Step, encode, resolve_device, squared_error
+from dekm.clustering.kmeans import MAX_ITER, TOL, kmeans
+from dekm.nn.device import resolve_device
+from dekm.nn.networks import ConvAutoencoder, MLPAutoencoder, Network, xavier_initialize
+from dekm.nn.training import Step, encode, squared_error
 
 HIDDEN, CHANNELS, EMBEDDING_DIM, BATCH = (500, 500, 2000), (32, 64, 128), 10, 256
 VECTORS = [(64,), (784,), (2000,)]

@@ -25,7 +25,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dekm.autoencoders import Autoencoder
+    from dekm.methods.autoencoder import Autoencoder
     from dekm.methods.baselines import AEKMeans, KMeans, PCAKMeans
     from dekm.methods.dcn import DCN
     from dekm.methods.dec import DEC
@@ -36,7 +36,7 @@ __version__ = "0.1.0"
 __all__ = ["DCN", "DEC", "DEKM", "DKM", "AEKMeans", "Autoencoder", "KMeans", "PCAKMeans"]
 
 _HOME = {
-    "Autoencoder": "dekm.autoencoders",
+    "Autoencoder": "dekm.methods.autoencoder",
     "KMeans": "dekm.methods.baselines",
     "PCAKMeans": "dekm.methods.baselines",
     "AEKMeans": "dekm.methods.baselines",

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from dekm.config import find_dataset
 from dekm.datasets import DATASETS
 from dekm.errors import InputError
+from dekm.experiment.config import find_dataset
 from dekm.figures import FIGURES
 from dekm.methods import METHODS, STRATEGIES
 
@@ -87,8 +87,8 @@ def download(
     dataset: str, settings: list[str], raw_dir: Path, licence_held: bool, mirror: str | None, out: Path
 ) -> None:
     """Fetch every raw file of a dataset that is not there yet, and list them with their checksums."""
-    from dekm.datasets.obtain import fetch_dataset
-    from dekm.provenance import write_json
+    from dekm.datasets.raw.fetch import fetch_dataset
+    from dekm.files import write_json
 
     row = find_dataset(dataset, parse_settings(settings))
     row.check_licence(licence_held)
@@ -97,7 +97,7 @@ def download(
 
 def missing(datasets: list[str], raw_dir: Path) -> None:
     """Print each missing or damaged raw file with its place and its addresses."""
-    from dekm.datasets.obtain import describe_missing
+    from dekm.datasets.raw.fetch import describe_missing
 
     for name in datasets:
         print(*describe_missing(name, DATASETS[name], raw_dir), sep="\n")
@@ -124,21 +124,21 @@ def prepare(
 
 def pretrain(settings: list[str], **arguments: Any) -> None:
     """Pretrain the autoencoders of one dataset and architecture."""
-    from dekm.experiment import pretrain_cell
+    from dekm.experiment.cells import pretrain_cell
 
     pretrain_cell(settings=parse_settings(settings), **arguments)
 
 
 def cluster(settings: list[str], **arguments: Any) -> None:
     """Run one cell of Table III."""
-    from dekm.experiment import cluster_cell
+    from dekm.experiment.cells import cluster_cell
 
     cluster_cell(settings=parse_settings(settings), **arguments)
 
 
 def predict(run: Path, settings: list[str], device: str, out: Path) -> None:
     """Write the cluster of each new sample."""
-    from dekm.prediction import write_predictions
+    from dekm.experiment.prediction import write_predictions
 
     write_predictions(run, parse_settings(settings), out, device=device)
 
@@ -170,7 +170,7 @@ def table(
 
 def note_left_out(results: Path, left_out: list[str]) -> None:
     """Leave the reason why a dataset is left out where the tables look for it."""
-    from dekm.provenance import write_json
+    from dekm.files import write_json
 
     for dataset, reason in parse_settings(left_out).items():
         write_json(results / "data" / dataset / "skipped.json", {"reason": reason})

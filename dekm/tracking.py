@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 from filelock import FileLock
 
 from dekm.errors import InputError
-from dekm.provenance import files_digest, read_json
-from dekm.run_folders import RunFolder, curves, note, run_folders, unfinished_folders
+from dekm.files import files_digest, read_json
+from dekm.results import RunFolder, curves, note, run_folders, unfinished_folders
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient

@@ -13,17 +13,7 @@ from jaxtyping import install_import_hook
 
 # A method's Self cannot be checked where functions are decorated one by one.
 check_types = beartype(conf=BeartypeConf(hint_overrides=FrozenDict({Self: Any}), is_pep484_tower=True))
-TENSOR_MODULES = (
-    "scatter",
-    "kmeans",
-    "lloyd",
-    "dense",
-    "training",
-    "networks",
-    "autoencoders",
-    "samples",
-    "methods",
-)
+TENSOR_MODULES = ("clustering", "nn", "methods")
 install_import_hook([f"dekm.{name}" for name in TENSOR_MODULES], f"{__name__}.check_types")
 
 # For tiny networks a second thread costs more than it gives.
@@ -117,7 +107,7 @@ def restored_logging() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from tests.workspace import Workspace
+    from tests.helpers.workspace import Workspace
 
     workspace = Workspace(tmp_path_factory.mktemp("finished"))
     workspace.run()

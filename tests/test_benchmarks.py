@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from dekm.datasets import DATASETS, prepared
-from dekm.training import Step
+from dekm.nn.training import Step
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 

@@ -7,7 +7,7 @@ import pytest
 
 from dekm.cli import main, parse_settings
 from dekm.errors import InputError
-from dekm.provenance import read_json
+from dekm.files import read_json
 
 ROOT = Path(__file__).parents[1]
 

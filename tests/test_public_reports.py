@@ -19,13 +19,13 @@ from torch.utils.data import DataLoader
 
 from dekm import DEKM, Autoencoder
 from dekm.datasets import DATASETS, prepared
-from dekm.datasets.own import own_dataset
-from dekm.experiment import cluster_cell, pretrain_cell
+from dekm.datasets.user.own import own_dataset
+from dekm.experiment.cells import cluster_cell, pretrain_cell
+from dekm.files import read_json
 from dekm.methods import METHODS
 from dekm.metrics import accuracy, silhouette
-from dekm.provenance import read_json
 from dekm.tables import write_table3
-from tests.handmade import write_facts, write_scores
+from tests.helpers.handmade import write_facts, write_scores
 
 ROOT = Path(__file__).parent.parent
 DEEP = [name for name, row in METHODS.items() if row.autoencoder]

@@ -12,10 +12,10 @@ from mlflow import MlflowClient
 from mlflow.entities import Metric
 
 from dekm.errors import InputError
-from dekm.provenance import locked
-from dekm.run_folders import POINTS_PER_CURVE, curves, run_folders, unfinished_folders
+from dekm.files import locked
+from dekm.results import POINTS_PER_CURVE, curves, run_folders, unfinished_folders
 from dekm.tracking import address, check_port, log_new_points, start_run, sync_all
-from tests.ui import serving
+from tests.helpers.ui import serving
 
 FACTS = {
     "dataset": "digits",

@@ -11,13 +11,13 @@ import numpy as np
 from scipy import sparse
 
 from dekm.datasets.dataset import Dataset
-from dekm.datasets.own import feature_names
-from dekm.datasets.parts import Labels, Samples, count_classes, random_classes, stratified_subsample
+from dekm.datasets.reading import readable
 from dekm.datasets.scaling import unit_scaled
-from dekm.datasets.streams import readable
-from dekm.datasets.text import Terms, Texts
+from dekm.datasets.subsets import Labels, Samples, count_classes, random_classes, stratified_subsample
+from dekm.datasets.tfidf import Terms, Texts
+from dekm.datasets.user.own import feature_names
 from dekm.errors import InputError
-from dekm.provenance import read_json, write_json
+from dekm.files import read_json, write_json
 
 DATA = "data.npz"
 FACTS = "facts.json"

@@ -30,7 +30,7 @@ class RawFile:
     urls: tuple[str, ...]
     sha256: str | None = None
     content_sha256: str | None = None
-    content: str | None = "dekm.datasets.streams:content"
+    content: str | None = "dekm.datasets.raw.archives:content"
     md5: str | None = None
     git_blob: str | None = None
 

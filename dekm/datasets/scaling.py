@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dekm.datasets.parts import Samples
+from dekm.datasets.subsets import Samples
 
 
 def unit_scaled(X: Samples) -> Samples:

@@ -12,8 +12,8 @@ import pandas as pd
 from scipy.optimize import linear_sum_assignment
 
 from dekm.errors import InputError
+from dekm.files import read_json
 from dekm.metrics import contingency
-from dekm.provenance import read_json
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 
-from dekm.provenance import write_text
+from dekm.files import write_text
 
 COLUMN, PAGE = 3.5, 7.16  # inches: one column and the whole width of a page
 DPI = 200

@@ -1,6 +1,5 @@
 """What all methods share: an embedding of the data, centers in it, and the nearest center as the label."""
 
-import copy
 import time
 import warnings
 from collections.abc import Callable, Collection, Mapping
@@ -16,23 +15,18 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     ClusterMixin,
     TransformerMixin,
-    clone,
 )
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 from tqdm import tqdm
 
-from dekm import persistence
-from dekm.autoencoders import Autoencoder
+from dekm.clustering.kmeans import Partition, nearest_center
 from dekm.errors import InputError
-from dekm.kmeans import Partition, nearest_center
-from dekm.networks import Network
-from dekm.parameters import check_parameters
-from dekm.samples import check_samples
-from dekm.training import encode, resolve_device
+from dekm.methods.persistence import Facts, Tensors, learned, read_model, set_learned, write_model
+from dekm.methods.validation import check_parameters, check_samples
+from dekm.nn.device import resolve_device
 
 
 @dataclass(frozen=True)
@@ -106,25 +100,25 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
     def save(self, path: str | Path) -> None:
         """Write what was learned and the parameters to one safetensors file, which holds no code."""
         check_is_fitted(self)
-        persistence.write(path, type(self).__name__, *self._state())
+        write_model(path, type(self).__name__, *self._state())
 
     @classmethod
     def load(cls, path: str | Path, *, device: str = "auto") -> Self:
         """Read a file that `save` wrote. `on_iteration` and a random state that is no seed are not in it."""
-        tensors, facts = persistence.read(path, cls.__name__)
+        tensors, facts = read_model(path, cls.__name__)
         loaded = cls(**facts.pop("params") | {"device": device})
         loaded._restore(tensors, facts)
         return loaded
 
-    def _state(self) -> tuple[persistence.Tensors, persistence.Facts]:
+    def _state(self) -> tuple[Tensors, Facts]:
         params = self.get_params(deep=False) | {"on_iteration": None}
         if isinstance(self.random_state, np.random.RandomState):
             params["random_state"] = None
-        tensors, facts = persistence.learned(self)
+        tensors, facts = learned(self)
         return tensors, facts | {"params": params}
 
-    def _restore(self, tensors: persistence.Tensors, facts: persistence.Facts) -> None:
-        persistence.set_learned(self, tensors, facts)
+    def _restore(self, tensors: Tensors, facts: Facts) -> None:
+        set_learned(self, tensors, facts)
 
     @property
     def _n_features_out(self) -> int:
@@ -194,91 +188,3 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
                 stacklevel=3,
             )
         return self
-
-
-class DeepClusterer(Clusterer):
-    """Base of the methods that start from a pretrained autoencoder.
-
-    `autoencoder` is an unfitted `Autoencoder`, which `fit` clones and pretrains, or a
-    ``sklearn.frozen.FrozenEstimator`` around a fitted one, whose weights are the start as they are. None
-    stands for the one that the method was published with.
-
-    Attributes
-    ----------
-    encoder_ : the trained encoder f
-    autoencoder_ : the pretrained autoencoder, unchanged
-    """
-
-    autoencoder: Any
-
-    _ADVICE = "Try a smaller n_clusters or lr, or more epochs of pretraining."
-
-    def _embed(self, samples: Float[Tensor, "n ..."]) -> Float[Tensor, "n e"]:
-        device = next(self.encoder_.parameters()).device
-        return encode(self.encoder_, samples.to(device))
-
-    def _published_autoencoder(self, samples: Float[Tensor, "n ..."]) -> Autoencoder:
-        """Convolutional with e = n_clusters for images, fully connected with e = 10 else (Section IV-C)."""
-        embedding_dim = self.n_clusters if samples.ndim == 4 else 10
-        return Autoencoder(embedding_dim=embedding_dim, device=self.device, progress=self.progress)
-
-    def _pretrained(
-        self,
-        samples: Float[Tensor, "n ..."],
-        random_state: np.random.RandomState,
-        *,
-        n_epochs: int | None = None,
-    ) -> Network:
-        """A copy of the pretrained network on the device of the samples: line 1 of Algorithm 1.
-
-        `n_epochs` takes the place of the autoencoder's own.
-        """
-        autoencoder = self.autoencoder
-        if autoencoder is None:
-            autoencoder = self._published_autoencoder(samples)
-        inner = autoencoder.estimator if isinstance(autoencoder, FrozenEstimator) else autoencoder
-        if not isinstance(inner, Autoencoder):
-            raise InputError(
-                f"autoencoder={autoencoder!r} should be None, an Autoencoder or a FrozenEstimator around one."
-            )
-        autoencoder = clone(autoencoder)
-        if n_epochs is not None:
-            autoencoder.set_params(n_epochs=n_epochs)
-        if "random_state" in autoencoder.get_params() and autoencoder.random_state is None:
-            autoencoder.set_params(random_state=random_state.randint(2**31 - 1))
-        self.autoencoder_ = autoencoder.fit(samples.cpu().numpy(), None)
-        if self.autoencoder_.sample_shape_ != self.sample_shape_:
-            raise InputError(
-                f"X has samples of shape {self.sample_shape_}, but the autoencoder was fitted on samples "
-                f"of shape {self.autoencoder_.sample_shape_}."
-            )
-        return copy.deepcopy(self.autoencoder_.module_).to(samples.device)
-
-    def _warn_unless_converged(self, changed: float, tol: float, max_iter: int) -> None:
-        if max_iter > 0 and not changed < tol:
-            warnings.warn(
-                f"{changed:.2%} of the labels still changed at max_iter={max_iter}, not less than "
-                f"tol={tol:.2%}. Increase max_iter, or tol if the data have no clearer clusters.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-
-    def _state(self) -> tuple[persistence.Tensors, persistence.Facts]:
-        tensors, facts = super()._state()
-        weights, facts["autoencoder"] = self.autoencoder_._state()
-        facts["params"].pop("autoencoder")
-        trained = persistence.with_prefix("encoder_.", self.encoder_.state_dict())
-        return tensors | trained | persistence.with_prefix("autoencoder_.", weights), facts
-
-    def _restore(self, tensors: persistence.Tensors, facts: persistence.Facts) -> None:
-        weights = persistence.below("autoencoder_.", tensors)
-        self.autoencoder_ = Autoencoder._from_state(weights, facts.pop("autoencoder"), self.device)
-        self.autoencoder = FrozenEstimator(self.autoencoder_)
-        self.encoder_ = copy.deepcopy(self.autoencoder_.module_.encoder)
-        self.encoder_.load_state_dict(persistence.below("encoder_.", tensors))
-        super()._restore({name: value for name, value in tensors.items() if "." not in name}, facts)
-
-
-def share_changed(previous: Int[Tensor, " n"], labels: Int[Tensor, " n"]) -> float:
-    """Share of samples with another label, where the clusters keep their numbers."""
-    return float((previous != labels).float().mean())

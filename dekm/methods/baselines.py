@@ -8,12 +8,13 @@ from jaxtyping import Float
 from sklearn.decomposition import PCA
 from torch import Tensor
 
-from dekm import persistence
+from dekm.clustering.kmeans import kmeans
 from dekm.errors import InputError
-from dekm.kmeans import kmeans
-from dekm.methods.base import Clusterer, DeepClusterer, Iteration, OnIteration
-from dekm.parameters import is_number
-from dekm.training import encode
+from dekm.methods.base import Clusterer, Iteration, OnIteration
+from dekm.methods.deep import DeepClusterer
+from dekm.methods.persistence import Facts, Tensors, below, learned, set_learned, with_prefix
+from dekm.methods.validation import is_number
+from dekm.nn.training import encode
 
 
 class KMeans(Clusterer):
@@ -101,14 +102,14 @@ class PCAKMeans(KMeans):
         components = self.pca_.transform(samples.flatten(1).cpu().numpy())
         return torch.from_numpy(components.astype(np.float32)).to(samples.device)
 
-    def _state(self) -> tuple[persistence.Tensors, persistence.Facts]:
+    def _state(self) -> tuple[Tensors, Facts]:
         tensors, facts = super()._state()
-        arrays, facts["pca"] = persistence.learned(self.pca_)
-        return tensors | persistence.with_prefix("pca_.", arrays), facts
+        arrays, facts["pca"] = learned(self.pca_)
+        return tensors | with_prefix("pca_.", arrays), facts
 
-    def _restore(self, tensors: persistence.Tensors, facts: persistence.Facts) -> None:
+    def _restore(self, tensors: Tensors, facts: Facts) -> None:
         self.pca_ = PCA(self.variance, svd_solver="covariance_eigh")
-        persistence.set_learned(self.pca_, persistence.below("pca_.", tensors), facts.pop("pca"))
+        set_learned(self.pca_, below("pca_.", tensors), facts.pop("pca"))
         super()._restore({name: value for name, value in tensors.items() if "." not in name}, facts)
 
 

@@ -9,10 +9,11 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from dekm.autoencoders import Autoencoder
-from dekm.kmeans import kmeans, nearest_center
-from dekm.methods.base import DeepClusterer, Iteration, OnIteration, share_changed
-from dekm.training import Step, batches, encode, squared_error, steps_per_epoch, train
+from dekm.clustering.kmeans import kmeans, nearest_center
+from dekm.methods.autoencoder import Autoencoder
+from dekm.methods.base import Iteration, OnIteration
+from dekm.methods.deep import DeepClusterer, share_changed
+from dekm.nn.training import Step, batches, encode, squared_error, steps_per_epoch, train
 
 FIRST_COUNT = 100
 

@@ -9,11 +9,12 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss
 
-from dekm.autoencoders import Autoencoder
-from dekm.kmeans import center_distances, kmeans, partition_by
-from dekm.methods.base import DeepClusterer, Iteration, OnIteration, share_changed
-from dekm.parameters import check_choice
-from dekm.training import EMBEDDING_BATCH, Step, batches, encode, train
+from dekm.clustering.kmeans import center_distances, kmeans, partition_by
+from dekm.methods.autoencoder import Autoencoder
+from dekm.methods.base import Iteration, OnIteration
+from dekm.methods.deep import DeepClusterer, share_changed
+from dekm.methods.validation import check_choice
+from dekm.nn.training import EMBEDDING_BATCH, Step, batches, encode, train
 
 
 def soft_assignment(H: Float[Tensor, "b e"], U: Float[Tensor, "k e"]) -> Float[Tensor, "b k"]:

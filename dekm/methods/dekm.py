@@ -8,12 +8,14 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from dekm.kmeans import kmeans
-from dekm.methods.base import DeepClusterer, Iteration, OnIteration
+from dekm.clustering.kmeans import kmeans
+from dekm.clustering.scatter import sorted_eigenvectors, within_class_scatter
+from dekm.methods.base import Iteration, OnIteration
+from dekm.methods.deep import DeepClusterer
+from dekm.methods.validation import check_choice
 from dekm.metrics import label_change
-from dekm.parameters import check_choice
-from dekm.scatter import sorted_eigenvectors, within_class_scatter
-from dekm.training import Step, batches, encode, precision_of_steps, steps_per_epoch, train
+from dekm.nn.device import precision_of_steps
+from dekm.nn.training import Step, batches, encode, steps_per_epoch, train
 
 # Optimization steps between two K-means in the authors' code; the paper says "some mini-batches".
 STEPS_CONV = 40

@@ -11,12 +11,13 @@ from jaxtyping import Float
 from sklearn.frozen import FrozenEstimator
 from torch import Tensor, nn
 
-from dekm.autoencoders import Autoencoder
+from dekm.clustering.kmeans import center_distances, kmeans, partition_by
 from dekm.errors import InputError
-from dekm.kmeans import center_distances, kmeans, partition_by
-from dekm.methods.base import DeepClusterer, Iteration, OnIteration, share_changed
-from dekm.parameters import check_choice
-from dekm.training import Step, batches, encode, squared_error, steps_per_epoch, train
+from dekm.methods.autoencoder import Autoencoder
+from dekm.methods.base import Iteration, OnIteration
+from dekm.methods.deep import DeepClusterer, share_changed
+from dekm.methods.validation import check_choice
+from dekm.nn.training import Step, batches, encode, squared_error, steps_per_epoch, train
 
 FIRST_ALPHA = 0.1
 N_ANNEALED = 40

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from dekm.provenance import write_text
+from dekm.files import write_text
 from dekm.tables.cells import averages, read_results, table3
 from dekm.tables.claims import claims_grid, judge_claims
 from dekm.tables.grid import Grid

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dekm.provenance import read_json
+from dekm.files import read_json
 from dekm.tables.noise import standard_error, within_noise
 
 SCORES = ("acc", "nmi")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from dekm.provenance import read_json
+from dekm.files import read_json
 from dekm.tables.cells import of_a_part
 from dekm.tables.grid import Cell, Grid, Notes
 

@@ -8,15 +8,11 @@ from snakemake.exceptions import WorkflowError
 ROOT = Path(workflow.current_basedir).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from dekm.config import read_experiment
-from dekm.datasets.folders import visible_files
+from dekm.experiment.checks import read_experiment
+from dekm.datasets.user.folders import visible_files
 from dekm.errors import InputError
-from dekm.provenance import (
-    files_digest,
-    method_sources,
-    pretraining_sources,
-    source_digest,
-)
+from dekm.files import files_digest
+from dekm.experiment.provenance import method_sources, pretraining_sources, source_digest
 
 try:
     EXPERIMENT = read_experiment(config, ROOT / "config" / "config.schema.yaml")

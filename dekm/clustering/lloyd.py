@@ -1,0 +1,145 @@
+"""Lloyd's algorithm with its restarts side by side: K-means for data that live on a GPU.
+
+The axes are r restarts, n points, k clusters, e dimensions. Work is cut into blocks of points and groups
+of restarts, so the memory beyond the data is bounded. No atomic sums: a run repeats bit by bit.
+"""
+
+import math
+from collections.abc import Iterator
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.nn.functional import one_hot
+
+from dekm.concurrency import pass_the_turn
+
+ELEMENTS_CUDA = 2**27
+ELEMENTS_CPU = 2**18
+
+
+def best_of_restarts(
+    X: Float[Tensor, "n e"],
+    n_clusters: int,
+    *,
+    n_init: int,
+    max_iter: int,
+    tol: float,
+    generator: torch.Generator,
+) -> tuple[Int[Tensor, " n"], Float[Tensor, "k e"], float, int]:
+    """Labels, centers, inertia and number of iterations of the best of `n_init` runs."""
+    group = max(1, distances_at_once(X) // len(X))
+    runs = []
+    for start in range(0, n_init, group):
+        n_runs = min(group, n_init - start)
+        runs.append(lloyd(X, plus_plus(X, n_clusters, n_runs, generator), max_iter=max_iter, tol=tol))
+    return min(runs, key=lambda run: run[2])
+
+
+def plus_plus(
+    X: Float[Tensor, "n e"], n_clusters: int, n_runs: int, generator: torch.Generator
+) -> Float[Tensor, "r k e"]:
+    """Greedy k-means++ starts (Arthur and Vassilvitskii, 2007): the best of a few draws per center."""
+    n_trials = 2 + int(math.log(n_clusters))
+    chosen = torch.randint(len(X), (n_runs,), generator=generator, device=X.device)
+    centers = [X[chosen]]
+    closest = distances_to(X, X[chosen])
+    for _ in range(1, n_clusters):
+        cumulated = closest.cumsum(1, dtype=torch.float64)
+        draws = torch.rand(n_runs, n_trials, generator=generator, device=X.device, dtype=torch.float64)
+        trials = torch.searchsorted(cumulated, draws * cumulated[:, -1:]).clamp_(max=len(X) - 1)
+        candidates = [torch.minimum(closest, distances_to(X, X[trial])) for trial in trials.T]
+        potentials = torch.stack([candidate.sum(1, dtype=torch.float64) for candidate in candidates])
+        best = potentials.argmin(0)
+        runs = torch.arange(n_runs, device=X.device)
+        closest = torch.stack(candidates)[best, runs]
+        centers.append(X[trials[runs, best]])
+    return torch.stack(centers, dim=1)
+
+
+def lloyd(
+    X: Float[Tensor, "n e"], U: Float[Tensor, "r k e"], *, max_iter: int, tol: float
+) -> tuple[Int[Tensor, " n"], Float[Tensor, "k e"], float, int]:
+    """Advance all runs until the centers of every run move less than `tol` times the mean variance of X."""
+    threshold = tol * X.var(0, correction=0).mean()
+    moving = torch.ones(len(U), dtype=torch.bool, device=X.device)
+    n_iter = torch.zeros(len(U), dtype=torch.int64, device=X.device)
+    while moving.any() and n_iter.max() < max_iter:
+        pass_the_turn()
+        n_iter[moving] += 1
+        moved = updated_centers(X, U[moving])
+        shift = ((moved - U[moving]) ** 2).sum((1, 2))
+        U[moving] = moved
+        moving[moving.clone()] = shift > threshold
+    inertia = torch.zeros(len(U), device=X.device, dtype=torch.float64)
+    for _, distances in distance_blocks(X, U):
+        inertia += distances.min(-1).values.sum(1, dtype=torch.float64)
+    best = int(inertia.argmin())
+    labels = torch.cat([distances[0].argmin(-1) for _, distances in distance_blocks(X, U[best : best + 1])])
+    return labels, U[best].clone(), float(inertia[best]), int(n_iter[best])
+
+
+def updated_centers(X: Float[Tensor, "n e"], U: Float[Tensor, "r k e"]) -> Float[Tensor, "r k e"]:
+    """One iteration: the mean of the points nearest to each center; an empty cluster takes a far point."""
+    sums = torch.zeros(U.shape, device=X.device, dtype=torch.float64)
+    counts = torch.zeros(U.shape[:2], device=X.device, dtype=torch.float64)
+    farthest = torch.full((len(U), U.shape[1]), -1.0, device=X.device)
+    far_points = torch.zeros(U.shape, device=X.device, dtype=X.dtype)
+    for block, distances in distance_blocks(X, U):
+        nearest, labels = distances.min(-1)
+        members = one_hot(labels, U.shape[1]).double()
+        sums += members.transpose(1, 2) @ block.double()
+        counts += members.sum(1, dtype=torch.float64)
+        farthest, far_points = merge_farthest(farthest, far_points, nearest, block)
+    empty = counts == 0
+    means = (sums / counts.clamp_min(1)[..., None]).to(X.dtype)
+    rank = (empty.cumsum(1) - 1).clamp_min_(0)
+    replacement = far_points.gather(1, rank[..., None].expand_as(far_points))
+    return torch.where(empty[..., None], replacement, means)
+
+
+def merge_farthest(
+    farthest: Float[Tensor, "r k"],
+    far_points: Float[Tensor, "r k e"],
+    nearest: Float[Tensor, "r b"],
+    block: Float[Tensor, "b e"],
+) -> tuple[Float[Tensor, "r k"], Float[Tensor, "r k e"]]:
+    """The k points farthest from their centers, so far and in this block."""
+    values, index = nearest.topk(min(farthest.shape[1], len(block)), dim=1)
+    points = torch.cat([far_points, block[index]], dim=1)
+    farthest, order = torch.cat([farthest, values], dim=1).topk(farthest.shape[1], dim=1)
+    return farthest, points.gather(1, order[..., None].expand(-1, -1, points.shape[2]))
+
+
+def squared_distances(X: Float[Tensor, "n e"], U: Float[Tensor, "*r k e"]) -> Float[Tensor, "*r n k"]:
+    """Squared Euclidean distances of every point to every center; the products are in float64.
+
+    So they keep their digits far from the origin, and where float32 products would be TF32.
+    """
+    X, U = X.double(), U.double()
+    products = X @ U.transpose(-1, -2)
+    squares = (X**2).sum(-1, keepdim=True) + (U**2).sum(-1).unsqueeze(-2)
+    return (squares - 2 * products).clamp_(min=0).float()
+
+
+def distances_to(X: Float[Tensor, "n e"], points: Float[Tensor, "r e"]) -> Float[Tensor, "r n"]:
+    """Squared distances of every point to one center per run."""
+    return torch.cat([squared_distances(block, points).T for block in blocks(X, len(points))], dim=1)
+
+
+def distance_blocks(
+    X: Float[Tensor, "n e"], U: Float[Tensor, "r k e"]
+) -> Iterator[tuple[Float[Tensor, "b e"], Float[Tensor, "r b k"]]]:
+    """Blocks of points, each with its distances to all centers of all runs."""
+    for block in blocks(X, U.shape[0] * U.shape[1]):
+        yield block, squared_distances(block, U)
+
+
+def blocks(X: Float[Tensor, "n e"], n_distances: int) -> tuple[Float[Tensor, "b e"], ...]:
+    """Consecutive points, so many that `n_distances` distances of each fit into a block, or their values."""
+    return X.split(max(1, distances_at_once(X) // max(n_distances, X.shape[1])))
+
+
+def distances_at_once(X: Tensor) -> int:
+    """How many distances are in memory at a time: on the CPU so few that its cache holds them."""
+    return ELEMENTS_CUDA if X.is_cuda else ELEMENTS_CPU

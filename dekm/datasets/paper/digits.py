@@ -1,0 +1,27 @@
+"""Digits: scikit-learn's small handwritten digits, embedded in that package."""
+
+from pathlib import Path
+
+import numpy as np
+
+from dekm.datasets.dataset import Dataset
+
+
+def digits(raw_dir: Path) -> tuple[np.ndarray, np.ndarray]:
+    """scikit-learn's 1,797 handwritten digits, 8x8x1; their 17 grey levels 0..16 scaled to [0, 1]."""
+    from sklearn.datasets import load_digits
+
+    images, labels = load_digits(return_X_y=True)
+    return (images / 16).reshape(-1, 8, 8, 1).astype(np.float32), labels.astype(np.int64)
+
+
+DIGITS = Dataset(
+    label="digits",
+    kind="images",
+    n_samples=1797,
+    n_clusters=10,
+    shape=(8, 8, 1),
+    loader="dekm.datasets.paper.digits:digits",
+    licence="CC BY 4.0 (UCI, Optical Recognition of Handwritten Digits)",
+    class_counts=(178, 182, 177, 183, 181, 182, 181, 179, 174, 180),
+)

@@ -1,0 +1,112 @@
+"""USPS from LIBSVM's text files or from the authors' HDF5 file; both give the same array."""
+
+import io
+from pathlib import Path
+
+import numpy as np
+
+from dekm.datasets.dataset import Dataset, Source
+from dekm.datasets.labels import encode_labels
+from dekm.datasets.raw.archives import unpacked
+from dekm.datasets.raw.hdf5 import read_hdf5
+from dekm.datasets.raw_file import RawFile
+from dekm.datasets.reading import readable
+from dekm.errors import InputError
+
+N_PIXELS = 256
+LEVELS = 2000  # every grey value is a multiple of 1 / LEVELS
+UNPACKED_LIMIT = 2**28
+
+
+def from_libsvm(raw_dir: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Training and test digits, float32 (9298, 16, 16, 1); a stored v in [-1, 1] becomes (v + 1) / 2."""
+    return _together([read_libsvm(raw_dir / f"usps/{part}.bz2") for part in ("usps", "usps.t")])
+
+
+def from_hdf5(raw_dir: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Training and test digits, float32 of shape (9298, 16, 16, 1); values are stored in [0, 1]."""
+    file = raw_dir / "usps/USPS.h5"
+    arrays = read_hdf5(file, "train/data", "train/target", "test/data", "test/target")
+    for values, labels in (arrays[:2], arrays[2:]):
+        if values.shape != (labels.size, N_PIXELS):
+            raise InputError(
+                f"{file}: data of shape {values.shape} should be ({labels.size}, {N_PIXELS}), a row a label."
+            )
+    return _together([(_grey(arrays[i], file), encode_labels(arrays[i + 1], file)) for i in (0, 2)])
+
+
+def read_libsvm(file: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Grey values (n, 256) in [0, 1] and labels 0..9 of a bzip2 file in LIBSVM's text format.
+
+    Raises
+    ------
+    InputError
+        If the file does not unpack, or has another format, feature number, value or label.
+    """
+    from sklearn.datasets import load_svmlight_file
+
+    with unpacked(file, UNPACKED_LIMIT) as stream:
+        text = stream.read()
+    with readable(file, "LIBSVM file"):
+        rows, labels = load_svmlight_file(io.BytesIO(text), n_features=N_PIXELS, zero_based=False)
+    if len(text.splitlines()) != len(labels) or not len(labels):
+        raise InputError(f"{file}: {len(labels)} rows were read from {len(text.splitlines())} lines.")
+    if not np.isin(labels, np.arange(1, 11)).all():
+        raise InputError(f"{file}: labels should be whole numbers from 1 to 10.")
+    return _grey((rows.toarray() + 1) / 2, file), labels.astype(np.int64) - 1
+
+
+def _grey(values: np.ndarray, file: Path) -> np.ndarray:
+    wrong = ~((values >= 0) & (values <= 1))
+    if wrong.any():
+        row, pixel = (int(i) for i in np.argwhere(wrong)[0])
+        raise InputError(f"{file}: row {row + 1}, pixel {pixel + 1} is out of range.")
+    return (np.round(values.astype(np.float64) * LEVELS) / LEVELS).astype(np.float32)
+
+
+def _together(parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    images, labels = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    return images.reshape(-1, 16, 16, 1), labels
+
+
+LIBSVM_URL = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/multiclass/"
+
+USPS = Dataset(
+    label="USPS",
+    kind="images",
+    n_samples=9298,
+    n_clusters=10,
+    shape=(16, 16, 1),
+    loader="dekm.datasets.paper.usps:from_libsvm",
+    licence="none stated by its collectors",
+    raw=(
+        RawFile(
+            "usps/usps.bz2",
+            (LIBSVM_URL + "usps.bz2",),
+            sha256="3771e9dd6ba685185f89867b6e249233dd74652389f263963b3b741e994b034f",
+            md5="ec16c51db3855ca6c91edd34d0e9b197",
+            content=None,
+        ),
+        RawFile(
+            "usps/usps.t.bz2",
+            (LIBSVM_URL + "usps.t.bz2",),
+            sha256="a9c0164e797d60142a50604917f0baa604f326e9a689698763793fa5d12ffc4e",
+            md5="8ea070ee2aca1ac39742fdd1ef5ed118",
+            content=None,
+        ),
+    ),
+    class_counts=(1553, 1269, 929, 824, 852, 716, 834, 792, 708, 821),
+    alternatives=(
+        Source(
+            "dekm.datasets.paper.usps:from_hdf5",
+            (
+                RawFile(
+                    "usps/USPS.h5",
+                    (),
+                    sha256="734f88c541104a956d88be2c95d03b4a463ffd74ccc2ba9c80841fb98e3fcb36",
+                    content=None,
+                ),
+            ),
+        ),
+    ),
+)

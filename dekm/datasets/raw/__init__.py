@@ -1,0 +1,1 @@
+"""Raw files: fetched, verified, unpacked."""

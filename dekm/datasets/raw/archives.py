@@ -1,0 +1,106 @@
+"""Bounded reading of archives as streams: nothing is unpacked onto the disk, and a bad one is one error."""
+
+import bz2
+import contextlib
+import gzip
+import io
+import stat
+import tarfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any, cast
+
+from dekm.datasets.reading import readable
+from dekm.errors import InputError
+
+LIMIT = 2**32  # bytes that a file may unpack to where its reader sets no smaller limit
+CHUNK = 2**20
+OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open}
+
+
+class _Bounded(io.RawIOBase):
+    def __init__(self, stream: Any, file: Path, limit: int) -> None:
+        self.stream, self.file, self.limit = stream, file, limit
+        self.size = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        n_bytes: int = self.stream.readinto(buffer)
+        self.size += n_bytes
+        if self.size > self.limit:
+            raise InputError(f"{self.file} unpacks to more than {self.limit} bytes.")
+        return n_bytes
+
+
+@contextlib.contextmanager
+def unpacked(file: Path, limit: int = LIMIT) -> Iterator[io.BufferedReader]:
+    """The content of a gzip or bzip2 file as a stream.
+
+    Raises
+    ------
+    InputError
+        If the file is neither, is damaged, or unpacks to more than `limit` bytes.
+    """
+    with readable(file, "compressed file"):
+        with file.open("rb") as packed:
+            start = packed.read(3)
+        opener = next((open_ for magic, open_ in OPENERS.items() if start.startswith(magic)), None)
+        if opener is None:
+            raise InputError(f"{file} is neither a gzip nor a bzip2 file; it starts with {start!r}.")
+        with opener(file, "rb") as stream:
+            yield io.BufferedReader(_Bounded(stream, file, limit), CHUNK)
+
+
+def content(file: Path) -> Iterator[bytes]:
+    """The content of a gzip or bzip2 file in pieces."""
+    with unpacked(file) as stream:
+        while chunk := stream.read(CHUNK):
+            yield chunk
+
+
+def tar_members(file: Path, limit: int) -> Iterator[tuple[str, bytes]]:
+    """Names and contents of the regular files in a compressed tar archive, in its order.
+
+    Raises
+    ------
+    InputError
+        If a member is a link, a device or named outside the archive, or if all unpack to more than `limit`.
+    """
+    with unpacked(file, limit) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
+        for member in archive:
+            _check_name(file, member.name)
+            if member.isdir():
+                continue
+            if not member.isreg():
+                raise InputError(f"{file}: member {member.name!r} is neither a file nor a folder.")
+            yield member.name, cast(io.BufferedReader, archive.extractfile(member)).read()
+
+
+def zip_members(file: Path, limit: int) -> Iterator[tuple[str, bytes]]:
+    """Names and contents of the files in a zip archive, in its order.
+
+    Raises
+    ------
+    InputError
+        If a member is a link or named outside the archive, or if all unpack to more than `limit`.
+    """
+    with readable(file, "zip archive"), zipfile.ZipFile(file) as archive:
+        members = archive.infolist()
+        size = sum(member.file_size for member in members)
+        if size > limit:
+            raise InputError(f"{file} unpacks to {size} bytes; at most {limit} are allowed.")
+        for member in members:
+            _check_name(file, member.filename)
+            if stat.S_ISLNK(member.external_attr >> 16):
+                raise InputError(f"{file}: member {member.filename!r} is a link.")
+            if not member.is_dir():
+                yield member.filename, archive.read(member)
+
+
+def _check_name(file: Path, name: str) -> None:
+    path = PurePosixPath(name.replace("\\", "/"))
+    if path.is_absolute() or ".." in path.parts or ":" in name[:2]:
+        raise InputError(f"{file}: member {name!r} is named outside the archive.")

@@ -1,0 +1,1 @@
+"""A user's own data: arrays, tables, texts and folders."""

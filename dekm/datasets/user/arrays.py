@@ -1,0 +1,104 @@
+"""A user's NumPy files."""
+
+import contextlib
+import math
+import zipfile
+from pathlib import Path
+from typing import IO, Any, cast
+
+import numpy as np
+
+from dekm.datasets.labels import encode_labels
+from dekm.datasets.reading import readable
+from dekm.errors import InputError
+
+
+def array(raw_dir: Path, *, path: str, labels: str | None = None) -> tuple[np.ndarray, np.ndarray | None]:
+    """Rows (n, d), grey images (n, h, w) or images (n, h, w, c) of a ``.npy`` or ``.npz`` file.
+
+    Bytes (uint8) stay as they are, everything else becomes float32.
+
+    Raises
+    ------
+    InputError
+        If a file is damaged, holds other arrays, or the labels are not one a row.
+    """
+    file = Path(path)
+    arrays = _read_npz(file) if file.suffix.lower() == ".npz" else {"X": _read_npy(file)}
+    X, y = _samples(arrays["X"], file), arrays.get("y")
+    if labels is not None and y is not None:
+        raise InputError(f"{file} holds labels y; labels={labels!r} is one too many.")
+    if labels is not None:
+        y = _read_labels(Path(labels))
+    if y is None:
+        return X, None
+    numbers = encode_labels(y, labels or file)
+    if len(numbers) != len(X):
+        raise InputError(f"{labels or file}: {len(numbers)} labels should be {len(X)}, one a row of {file}.")
+    return X, numbers
+
+
+def is_images(file: Path) -> bool:
+    """Whether an array file holds images, by the number of axes in its header; nothing else is read."""
+    with readable(file, "NumPy file"), contextlib.ExitStack() as stack:
+        stream: IO[bytes] = stack.enter_context(file.open("rb"))
+        if file.suffix.lower() == ".npz":
+            stream = stack.enter_context(stack.enter_context(zipfile.ZipFile(stream)).open("X.npy"))
+        version = np.lib.format.read_magic(stream)
+        read = (
+            np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        )
+        return len(read(stream)[0]) > 2
+
+
+def _read_npz(file: Path) -> dict[str, np.ndarray]:
+    with (
+        readable(file, "NumPy file"),
+        file.open("rb") as stream,
+        contextlib.closing(np.lib.npyio.NpzFile(stream, allow_pickle=False)) as opened,
+    ):
+        names = set(opened.files)
+        members = cast(zipfile.ZipFile, opened.zip).infolist()
+        if any(member.comment for member in members):  # a damaged length hides the next array in it
+            raise InputError(f"{file} is not a readable NumPy file: an array carries a comment.")
+        if "X" not in names or names - {"X", "y"}:
+            raise InputError(f"{file} holds arrays {sorted(names)}; they should be X and, with labels, y.")
+        return {name: opened[name] for name in opened.files}
+
+
+def _read_npy(file: Path) -> np.ndarray:
+    with readable(file, "NumPy file"):
+        mapped = np.load(file, mmap_mode="r", allow_pickle=False)
+        if not isinstance(mapped, np.ndarray):
+            mapped.close()
+            raise InputError(f"{file} holds several arrays; its name should end in .npz.")
+        return np.array(mapped)
+
+
+def _read_labels(file: Path) -> Any:
+    if file.suffix.lower() == ".npy":
+        return _read_npy(file)
+    with readable(file, "list of labels"):
+        lines = file.read_text(encoding="utf-8-sig").splitlines()
+    empty = [number for number, line in enumerate(lines, 1) if not line.strip()]
+    if empty:
+        raise InputError(f"{file}: line {empty[0]} has no label.")
+    return np.array([line.strip() for line in lines])
+
+
+def _samples(X: np.ndarray, file: Path) -> np.ndarray:
+    if X.dtype.kind not in "buif":
+        raise InputError(f"{file}: values of type {X.dtype} should be numbers.")
+    if X.ndim not in (2, 3, 4) or not math.prod(X.shape):
+        raise InputError(f"{file}: shape {X.shape} should be (n, d), (n, h, w) or (n, h, w, c).")
+    if X.ndim == 3:
+        X = X[..., np.newaxis]
+    if X.dtype == np.uint8 and X.ndim == 4:
+        return X
+    with np.errstate(over="ignore"):
+        samples = X.astype(np.float32)
+    wrong = np.argwhere(~np.isfinite(samples))
+    if len(wrong):
+        place = ", ".join(str(int(i)) for i in wrong[0])
+        raise InputError(f"{file}: the value at [{place}] is not a finite number.")
+    return samples

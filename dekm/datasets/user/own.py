@@ -1,0 +1,103 @@
+"""A user's own data: a block of settings becomes a `Dataset`, without code."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from dekm.datasets.dataset import Dataset
+from dekm.datasets.user import tables
+from dekm.datasets.user.arrays import is_images
+from dekm.datasets.user.folders import IMAGE_SUFFIXES, TEXT_SUFFIXES, visible_files
+from dekm.errors import InputError
+
+LICENCE = "the user's own data"
+TABLES = (".csv", ".parquet")
+ARRAYS = (".npy", ".npz")
+
+
+def own_dataset(name: str, block: Mapping[str, Any]) -> Dataset:
+    """The dataset that a block of settings describes; the data are read when it is loaded.
+
+    Parameters
+    ----------
+    name : key of the dataset
+    block : `path` and `n_clusters`, optionally `label`, the name in tables, and by the kind of the path
+
+        ``.npy``, ``.npz`` : `labels`, a ``.npy`` file or a text file with a label a line; an ``.npz`` file
+            holds arrays ``X`` and optionally ``y``
+        ``.csv``, ``.parquet`` : `label_column`; with `text_column` also `stem` and `scaling`
+        folder of images, flat or with a folder for each class : `image_size`, a side or [height, width], and
+            `channels`, 1 or 3
+        folder of texts, flat or with a folder for each class : `stem`, `scaling`
+
+        A folder that holds both images and texts needs `kind`, "images" or "text".
+
+    Raises
+    ------
+    InputError
+        If a setting is missing, unknown or of the wrong kind, or the path is not there.
+    """
+    options = dict(block)
+    path = Path(_pop(name, options, "path", str, "a path"))
+    n_clusters = _pop(name, options, "n_clusters", int, "a whole number from 1")
+    if n_clusters < 1:
+        raise InputError(f"{name}: n_clusters={n_clusters} should be a whole number from 1.")
+    label = _pop(name, options, "label", str, "a name", default=name)
+    wanted = _pop(name, options, "kind", str, "'images' or 'text'", default="")
+    kind, loader = _loader(name, path, wanted, "text_column" in options)
+    dataset = Dataset(label, kind, None, n_clusters, None, f"dekm.datasets.user.{loader}", LICENCE)
+    return dataset.with_options({"path": str(path), **options})
+
+
+def feature_names(dataset: Dataset) -> list[str] | None:
+    """The columns of a user's table that are features, in their order; None for data without names."""
+    if not dataset.loader.endswith("tables:table"):
+        return None
+    return tables.feature_names(Path(dataset.options["path"]), dataset.options.get("label_column"))
+
+
+Kind = Literal["images", "text", "table"]
+
+
+def _loader(name: str, path: Path, wanted: str, has_text: bool) -> tuple[Kind, str]:
+    if path.is_dir():
+        kind = wanted or _kind_of_folder(name, path)
+        if kind == "images":
+            return "images", "folders:images"
+        if kind == "text":
+            return "text", "folders:texts"
+        raise InputError(f"{name}: kind={kind!r} should be 'images' or 'text'.")
+    if wanted:
+        raise InputError(f"{name}: kind={wanted!r} is for a folder, and path={str(path)!r} is none.")
+    if not path.exists():
+        raise InputError(f"{name}: path={str(path)!r} is not there.")
+    if path.suffix.lower() in TABLES:
+        return ("text", "tables:texts") if has_text else ("table", "tables:table")
+    if path.suffix.lower() in ARRAYS:
+        return ("images" if is_images(path) else "table"), "arrays:array"
+    raise InputError(f"{name}: path={str(path)!r} should be a folder or end in {', '.join(ARRAYS + TABLES)}.")
+
+
+def _kind_of_folder(name: str, path: Path) -> str:
+    files = visible_files(path)
+    image, text = (
+        next((file for file in files if file.suffix.lower() in suffixes), None)
+        for suffixes in (IMAGE_SUFFIXES, TEXT_SUFFIXES)
+    )
+    if image and text:
+        raise InputError(
+            f"{name}: path={str(path)!r} holds images and texts, such as {image.relative_to(path)} and "
+            f"{text.relative_to(path)}; set kind to images or text."
+        )
+    if image or text:
+        return "images" if image else "text"
+    raise InputError(
+        f"{name}: path={str(path)!r} holds no file that ends in {', '.join(IMAGE_SUFFIXES + TEXT_SUFFIXES)}."
+    )
+
+
+def _pop(name: str, options: dict[str, Any], key: str, type_: type, what: str, default: Any = None) -> Any:
+    value = options.pop(key, default)
+    if not isinstance(value, type_) or isinstance(value, bool):
+        raise InputError(f"{name}: {key}={value!r} should be {what}.")
+    return value

@@ -1,0 +1,72 @@
+"""Files and folders that appear whole or not at all, locks, digests and JSON."""
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from filelock import BaseFileLock, FileLock
+
+
+def digest(value: Any) -> str:
+    """SHA-256 of a value that JSON can hold; the order of keys does not matter."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def files_digest(files: Iterable[Path]) -> str:
+    """SHA-256 of names, sizes and times of files: another one when a file comes, goes or is written."""
+    return digest([[str(file), file.stat().st_size, file.stat().st_mtime_ns] for file in files])
+
+
+@contextlib.contextmanager
+def whole_folder(target: Path) -> Iterator[Path]:
+    """A new folder to write into, which takes the place of `target` if the block succeeds and else goes.
+
+    What a killed process left behind is removed by the next one that writes the same target. Only the holder
+    of `locked` may write a target that others may want to write.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    for leftover in target.parent.glob(f".{target.name}.part.*"):
+        shutil.rmtree(leftover, ignore_errors=True)
+    temporary = target.with_name(f".{target.name}.part.{os.getpid()}")
+    temporary.mkdir()
+    try:
+        yield temporary
+        if target.exists():
+            os.replace(target, target.with_name(f".{target.name}.part.replaced"))
+        os.replace(temporary, target)
+    finally:
+        for leftover in target.parent.glob(f".{target.name}.part.*"):
+            shutil.rmtree(leftover, ignore_errors=True)
+
+
+def locked(target: Path) -> BaseFileLock:
+    """A lock on the making of `target`; the kernel frees it also when its holder is killed."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return FileLock(target.with_name(f".{target.name}.lock"))
+
+
+def write_text(target: Path, text: str) -> None:
+    """Write a file that appears whole or not at all."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        temporary.write_text(text)
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_json(target: Path, value: Mapping[str, Any]) -> None:
+    """Write a JSON file that appears whole or not at all."""
+    write_text(target, json.dumps(value, indent=1) + "\n")
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    """Read a JSON file that holds an object."""
+    value: dict[str, Any] = json.loads(file.read_text())
+    return value

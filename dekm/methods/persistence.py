@@ -1,0 +1,84 @@
+"""Fitted estimators as safetensors files: arrays, and JSON for the rest. Such a file holds no code."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from sklearn.base import BaseEstimator
+from torch import Tensor
+
+from dekm.errors import InputError
+
+Tensors = dict[str, Tensor]
+Facts = dict[str, Any]
+
+
+def write_model(path: str | Path, kind: str, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
+    """Write an estimator of class `kind`; NumPy's numbers and arrays in `facts` become plain ones."""
+    if not Path(path).absolute().parent.is_dir():
+        raise InputError(f"{path} cannot be written: its folder is not there.")
+    metadata = {f"dekm.{kind}": json.dumps(facts, default=lambda value: value.tolist())}
+    save_file({name: value.cpu().contiguous() for name, value in tensors.items()}, path, metadata=metadata)
+
+
+def read_model(path: str | Path, kind: str) -> tuple[Tensors, Facts]:
+    """Read what `write_model` wrote.
+
+    Raises
+    ------
+    InputError
+        If the file is no safetensors file, or holds something other than a `kind`.
+    """
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except SafetensorError as error:
+        raise InputError(f"{path} is no safetensors file: {error}.") from error
+    if f"dekm.{kind}" not in metadata:
+        raise InputError(
+            f"{path} should hold a dekm.{kind}; it holds {', '.join(metadata) or 'weights only'}."
+        )
+    return tensors, json.loads(metadata[f"dekm.{kind}"])
+
+
+def learned(estimator: BaseEstimator) -> tuple[Tensors, Facts]:
+    """The learned attributes that are arrays of numbers, and those that JSON can hold."""
+    attributes = {name: value for name, value in vars(estimator).items() if name.endswith("_")}
+    tensors: Tensors = {}
+    facts: Facts = {}
+    for name, value in attributes.items():
+        if isinstance(value, np.ndarray) and value.dtype != object:
+            tensors[name] = torch.from_numpy(value)
+        elif isinstance(value, np.ndarray):
+            facts[name] = list(value)
+        elif isinstance(value, int | float | np.number | list | tuple):
+            facts[name] = value
+    return tensors, facts
+
+
+def set_learned(estimator: BaseEstimator, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
+    """Give `estimator` what `learned` found in another."""
+    for name, value in tensors.items():
+        setattr(estimator, name, value.numpy())
+    for name, value in facts.items():
+        setattr(estimator, name, value)
+    if "sample_shape_" in facts:
+        estimator.sample_shape_ = tuple(facts["sample_shape_"])
+    if "feature_names_in_" in facts:
+        estimator.feature_names_in_ = np.array(facts["feature_names_in_"], dtype=object)
+
+
+def with_prefix(prefix: str, tensors: Mapping[str, Tensor]) -> Tensors:
+    """`tensors` under longer names."""
+    return {prefix + name: value for name, value in tensors.items()}
+
+
+def below(prefix: str, tensors: Mapping[str, Tensor]) -> Tensors:
+    """Those tensors whose names begin with `prefix`, without it."""
+    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}

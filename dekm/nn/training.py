@@ -1,0 +1,163 @@
+"""The one training step that every deep method uses, the batches it is given, and the embedding pass."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from dekm.concurrency import capture_stream, pass_the_turn
+from dekm.errors import InputError
+from dekm.nn.allocator import keep_freed_memory
+from dekm.nn.device import precision_of_steps, tensor_cores
+
+EMBEDDING_BATCH = 2048
+WARM_UP = 3
+
+Loss = Callable[[Int[Tensor, " b"]], Float[Tensor, ""]]
+
+
+class Step:
+    """One Adam step on a loss of a batch of sample indices.
+
+    On a GPU the first calls run one by one; then the whole step, from the gathering of the batch to Adam and
+    what comes after, is captured as one CUDA graph, which further calls replay. The results are the same.
+
+    Parameters
+    ----------
+    loss : maps an int64 tensor of b indices to a scalar; the tensors that it reads keep their place in
+        memory from step to step (new targets are copied into the old ones)
+    parameters : what the step changes
+    lr : learning rate of Adam (betas 0.9 and 0.999, Section IV-C of the paper)
+    generator : the one that the loss draws from on the device of the parameters, if it draws
+    after : what follows on each batch when Adam has moved the parameters; it changes tensors in place
+    """
+
+    def __init__(
+        self,
+        loss: Loss,
+        parameters: Iterable[nn.Parameter],
+        *,
+        lr: float,
+        generator: torch.Generator | None = None,
+        after: Callable[[Int[Tensor, " b"]], None] | None = None,
+    ) -> None:
+        self.loss = loss
+        self.parameters = list(parameters)
+        self.lr = lr
+        self.generator = generator
+        self.after = after
+        device = self.parameters[0].device
+        self.optimizer = torch.optim.Adam(
+            self.parameters, lr=lr, betas=(0.9, 0.999), fused=True, capturable=device.type == "cuda"
+        )
+        self._side_stream = capture_stream(device) if device.type == "cuda" else None
+        if device.type == "cpu":
+            keep_freed_memory()
+        self._warm_up = WARM_UP
+        self._replay: Callable[[Tensor], Tensor] | None = None
+
+    def __call__(self, index: Int[Tensor, " b"]) -> Float[Tensor, ""]:
+        """Take the step; returns the loss before it, on the device, so that nothing waits for it."""
+        if self._side_stream is None:
+            return self._step(index)
+        with torch.cuda.device(index.device):
+            if self._warm_up > 0:
+                self._warm_up -= 1
+                return self._step_aside(index, self._side_stream)
+            if self._replay is None:
+                self._replay = self._capture(index, self._side_stream)
+            return self._replay(index)
+
+    def _step(self, index: Int[Tensor, " b"]) -> Float[Tensor, ""]:
+        self.optimizer.zero_grad(set_to_none=True)
+        loss = self.loss(index)
+        loss.backward()
+        self.optimizer.step()
+        if self.after is not None:
+            with torch.no_grad():
+                self.after(index)
+        return loss.detach()
+
+    def _step_aside(self, index: Int[Tensor, " b"], side: torch.cuda.Stream) -> Float[Tensor, ""]:
+        """A step as a capture will see it: not on the main stream."""
+        current = torch.cuda.current_stream()
+        side.wait_stream(current)
+        with torch.cuda.stream(side), tensor_cores():
+            loss = self._step(index)
+        current.wait_stream(side)
+        return loss
+
+    def _capture(self, index: Int[Tensor, " b"], side: torch.cuda.Stream) -> Callable[[Tensor], Tensor]:
+        graph, static_index = torch.cuda.CUDAGraph(), index.clone()
+        if self.generator is not None:
+            graph.register_generator_state(self.generator)
+        with torch.cuda.graph(graph, stream=side), tensor_cores():
+            loss = self._step(static_index)
+
+        def replay(index: Tensor) -> Tensor:
+            static_index.copy_(index)
+            graph.replay()
+            return loss.clone()
+
+        return replay
+
+
+def train(step: Step, stream: Iterable[Int[Tensor, " b"]]) -> float:
+    """Take one step per batch of `stream` and return their mean loss; waits for the device once, at the end.
+
+    Raises
+    ------
+    InputError
+        If the loss or a parameter is no longer finite.
+    """
+    losses = []
+    for index in stream:
+        losses.append(step(index))
+        pass_the_turn()
+    mean = torch.stack(losses).mean()
+    finite = torch.stack([mean.isfinite(), *(value.isfinite().all() for value in step.parameters)])
+    if not finite.all():
+        raise InputError(
+            f"The training diverged with lr={step.lr}: the loss or a weight is not finite (mean loss "
+            f"{float(mean)}). Try a smaller lr, or samples scaled to [0, 1]."
+        )
+    return float(mean)
+
+
+def squared_error(x_hat: Float[Tensor, "b ..."], x: Float[Tensor, "b ..."]) -> Float[Tensor, ""]:
+    """Equation (1) on a batch: squared distance of a sample to its reconstruction, mean over the batch."""
+    return ((x_hat - x) ** 2).flatten(1).sum(1).mean()
+
+
+def batches(
+    n_samples: int, batch_size: int, *, generator: torch.Generator, reshuffle: bool, device: torch.device
+) -> Iterator[Int[Tensor, " b"]]:
+    """Endless batches of indices, all of one size: min(batch_size, n_samples).
+
+    A batch that reaches the end of an epoch is filled up from the next, so no sample is lost and no
+    batch is short. With `reshuffle` every epoch has an order of its own; without it the first order
+    repeats, and any n_samples indices in a row hold every sample once.
+    """
+    size = min(batch_size, n_samples)
+    order = torch.randperm(n_samples, generator=generator).to(device)
+    rest = order[:0]
+    while True:
+        stream = torch.cat([rest, order])
+        n_full = len(stream) // size * size
+        yield from stream[:n_full].split(size)
+        rest = stream[n_full:]
+        if reshuffle:
+            order = torch.randperm(n_samples, generator=generator).to(device)
+
+
+def steps_per_epoch(n_samples: int, batch_size: int) -> int:
+    """Number of batches that hold at least `n_samples` indices."""
+    return -(-n_samples // min(batch_size, n_samples))
+
+
+@torch.no_grad()
+def encode(encoder: nn.Module, X: Float[Tensor, "n ..."]) -> Float[Tensor, "n e"]:
+    """Embedding H = f(X): line 3 of Algorithm 1."""
+    with precision_of_steps(X):
+        return torch.cat([encoder(batch) for batch in X.split(EMBEDDING_BATCH)])

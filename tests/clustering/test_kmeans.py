@@ -1,0 +1,91 @@
+import numpy as np
+import pytest
+import torch
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+
+from dekm.clustering.kmeans import kmeans, nearest_center
+from dekm.errors import InputError
+
+
+def run(X, k, *, n_init=3, seed=0):
+    return kmeans(torch.as_tensor(X), k, n_init=n_init, random_state=np.random.RandomState(seed))
+
+
+def test_two_pairs_of_points_are_two_clusters():
+    labels, centers, inertia, n_iter = run([[0.0, 0.0], [0.0, 2.0], [10.0, 0.0], [10.0, 2.0]], 2)
+    assert labels[0] == labels[1] != labels[2] == labels[3]
+    assert sorted(centers.tolist()) == [[0.0, 1.0], [10.0, 1.0]]
+    assert inertia == 4.0
+    assert n_iter >= 1
+
+
+def test_partition_is_that_of_scikit_learn(blobs):
+    partition = run(blobs.X, 3, n_init=2)
+    reference = KMeans(3, n_init=2, tol=1e-4, max_iter=300, random_state=0).fit(blobs.X)
+    np.testing.assert_array_equal(partition.labels.numpy(), reference.labels_)
+    assert partition.inertia == pytest.approx(reference.inertia_, rel=1e-6)
+
+
+def test_labels_are_int64_and_centers_float32(blobs):
+    partition = run(blobs.X, 3)
+    assert partition.labels.dtype == torch.int64
+    assert partition.centers.dtype == torch.float32
+
+
+def test_more_starts_are_never_worse(make_blobs):
+    X, _ = make_blobs(200, 8, 2, spread=3.0)
+    assert run(X, 8, n_init=20).inertia <= run(X, 8, n_init=1).inertia
+
+
+def test_same_random_state_gives_the_same_partition(noise):
+    first, second = run(noise, 6), run(noise, 6)
+    assert torch.equal(first.labels, second.labels)
+    assert torch.equal(first.centers, second.centers)
+
+
+def test_a_random_state_goes_on_from_call_to_call(noise):
+    random_state = np.random.RandomState(0)
+    starts = [kmeans(torch.from_numpy(noise), 6, n_init=1, random_state=random_state) for _ in range(4)]
+    assert len({partition.inertia for partition in starts}) > 1
+
+
+def test_fewer_points_than_clusters_are_refused():
+    with pytest.raises(InputError, match=r"n_samples=3 should be >= n_clusters=10\."):
+        run(np.zeros((3, 2), np.float32), 10)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_collapsed_network_is_named(value, noise):
+    X = noise.copy()
+    X[5, 2] = value
+    with pytest.raises(InputError, match="NaN or infinity"):
+        run(X, 3)
+
+
+def test_fewer_distinct_points_than_clusters_give_a_warning():
+    X = np.repeat(np.eye(3, dtype=np.float32), 10, axis=0)
+    with pytest.warns(
+        ConvergenceWarning, match=r"distinct clusters \(3\) found smaller than n_clusters \(6\)"
+    ):
+        partition = run(X, 6)
+    assert len(partition.labels.unique()) == 3
+    assert partition.inertia == pytest.approx(0, abs=1e-6)
+
+
+def test_as_many_clusters_as_points_leave_no_loss():
+    assert run(np.eye(4, dtype=np.float32), 4).inertia == pytest.approx(0, abs=1e-6)
+
+
+def test_nearest_center_by_hand():
+    X = torch.tensor([[0.0, 0.0], [3.0, 0.0], [9.0, 9.0]])
+    U = torch.tensor([[10.0, 10.0], [0.0, 1.0], [4.0, 0.0]])
+    assert nearest_center(X, U).tolist() == [1, 2, 0]
+
+
+def test_nearest_center_agrees_with_the_labels_far_from_the_origin(make_blobs):
+    X, _ = make_blobs(300, 3, 10, spread=1.0)
+    X = X + np.float32(3000)
+    partition = run(X, 3)
+    distances = np.linalg.norm(X[:, None].astype(np.float64) - partition.centers.numpy(), axis=2)
+    np.testing.assert_array_equal(nearest_center(torch.from_numpy(X), partition.centers), distances.argmin(1))

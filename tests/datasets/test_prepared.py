@@ -1,0 +1,216 @@
+import dataclasses
+import re
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from dekm.datasets import DATASETS, prepared
+from dekm.datasets.subsets import stratified_subsample
+from dekm.errors import InputError
+from dekm.files import read_json, write_json
+
+EMBEDDED = [name for name, dataset in DATASETS.items() if not dataset.raw]
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory):
+    """Every embedded dataset as its loader returns it."""
+    return {name: DATASETS[name].load(tmp_path_factory.mktemp("raw")) for name in EMBEDDED}
+
+
+@pytest.fixture
+def store(tmp_path):
+    """Save arrays under facts that carry their digest."""
+
+    def run(X, y):
+        prepared.save(X, y, tmp_path / "data.npz")
+        write_json(tmp_path / "facts.json", {"digest": prepared.content_digest(X, y)})
+        return tmp_path
+
+    return run
+
+
+@pytest.mark.parametrize("name", EMBEDDED)
+def test_embedded_data_are_what_their_row_says(name, loaded):
+    X, y = loaded[name]
+    prepared.check(DATASETS[name], X, y)
+    assert set(y) == set(range(DATASETS[name].n_clusters))
+    values = X.data if sparse.issparse(X) else X
+    assert values.dtype in (np.float32, np.uint8)
+    assert values.min() >= 0
+    assert values.max() <= 1
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_every_row_names_source_checksums_and_licence(name):
+    dataset = DATASETS[name]
+    assert dataset.licence
+    assert len(dataset.shape) == (3 if dataset.kind == "images" else 1)
+    if dataset.class_counts is not None:
+        assert len(dataset.class_counts) == dataset.n_clusters
+        assert sum(dataset.class_counts) == dataset.n_samples
+    for raw_file in dataset.raw:
+        assert raw_file.urls
+        assert all(url.startswith(("https://", "http://")) for url in raw_file.urls)
+        assert raw_file.verifiable
+        assert all(re.fullmatch("[0-9a-f]{32,64}", value) for value in raw_file.checksums().values())
+
+
+@pytest.mark.parametrize("name", EMBEDDED)
+def test_prepared_data_come_back_as_they_were_loaded(name, loaded, tmp_path):
+    facts = prepared.prepare(DATASETS[name], tmp_path, tmp_path / "data" / name)
+    X, y, read = prepared.load(tmp_path / "data" / name)
+    assert read == facts
+    assert (facts["n_samples"], tuple(facts["shape"])) == (X.shape[0], X.shape[1:])
+    assert sum(facts["class_counts"]) == facts["n_samples"]
+    expected, labels = loaded[name]
+    np.testing.assert_array_equal(y, labels)
+    assert X.dtype == np.float32
+    assert abs(X - expected).max() == 0
+    assert sorted(path.name for path in (tmp_path / "data" / name).iterdir()) == ["data.npz", "facts.json"]
+
+
+def test_uint8_images_are_scaled_to_one(store):
+    X = np.arange(256, dtype=np.uint8).reshape(4, 8, 8, 1)
+    read, _, _ = prepared.load(store(X, np.arange(4)))
+    assert read.dtype == np.float32
+    np.testing.assert_allclose(read, X / 255, rtol=1e-6)
+    assert read.max() == 1
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_sparse_matrices_with_any_type_of_index_come_back(index, store):
+    X = sparse.random(20, 9, 0.3, format="csr", dtype=np.float32, random_state=0)
+    X.indices, X.indptr = X.indices.astype(index), X.indptr.astype(index)
+    read, _, _ = prepared.load(store(X, np.arange(20)))
+    assert read.shape == (20, 9)
+    np.testing.assert_array_equal(read.toarray(), X.toarray())
+
+
+@pytest.mark.parametrize(
+    "y", [np.array(["b", "a", "b"]), np.array([-1, 5, 7]), np.array([0, 1, 1], np.uint8)]
+)
+def test_labels_of_any_type_come_back(y, store):
+    X = np.eye(3, dtype=np.float32)
+    np.testing.assert_array_equal(prepared.load(store(X, y))[1], y)
+
+
+def test_the_digest_changes_with_one_value_the_shape_the_type_and_one_label():
+    X, y = np.arange(12, dtype=np.float32).reshape(3, 4), np.array([0, 1, 1])
+    changed = X.copy()
+    changed[2, 3] += 1
+    other_y = np.array([0, 1, 0])
+    variants = [(X, y), (changed, y), (X.reshape(3, 2, 2), y), (X.astype(np.float64), y), (X, other_y)]
+    variants += [(sparse.csr_matrix(X), y), (sparse.csr_matrix(changed), y)]
+    assert len({prepared.content_digest(*variant) for variant in variants}) == len(variants)
+    assert prepared.content_digest(np.asfortranarray(X), y) == prepared.content_digest(X, y)
+
+
+def test_data_that_were_changed_afterwards_are_refused(store):
+    X, y = np.eye(3, dtype=np.float32), np.arange(3)
+    folder = store(X, y)
+    X[0, 0] = 0.5
+    prepared.save(X, y, folder / "data.npz")
+    with pytest.raises(InputError, match=r"data\.npz is not the data that facts\.json .* prepare it again"):
+        prepared.load(folder)
+
+
+def test_data_that_were_cut_off_are_refused(store):
+    folder = store(np.random.default_rng(0).random((50, 4)), np.arange(50))
+    content = (folder / "data.npz").read_bytes()
+    for broken in (content[: len(content) // 2], content[:300] + b"\x00\x01\x02\x03" + content[304:]):
+        (folder / "data.npz").write_bytes(broken)
+        with pytest.raises(InputError, match=r"data\.npz"):
+            prepared.load(folder)
+
+
+def test_data_that_were_not_prepared_are_named(tmp_path):
+    with pytest.raises(InputError, match="nothing"):
+        prepared.load(tmp_path / "nothing")
+
+
+def test_a_subsample_holds_each_class_in_its_share(loaded):
+    X, y = loaded["digits"]
+    kept, labels = stratified_subsample(X, y, 500)
+    assert (len(kept), len(labels)) == (500, 500)
+    np.testing.assert_allclose(np.bincount(labels), 500 * np.bincount(y) / len(y), atol=1)
+
+
+def test_a_subsample_is_the_same_each_time_and_keeps_the_order():
+    X, y = np.arange(100.0)[:, None], np.arange(100) % 4
+    first, second = (stratified_subsample(X, y, 40) for _ in range(2))
+    np.testing.assert_array_equal(first[0], second[0])
+    assert (np.diff(first[0][:, 0]) > 0).all()
+    np.testing.assert_array_equal(first[0][:, 0] % 4, first[1])
+
+
+def test_a_subsample_of_a_sparse_matrix_is_sparse(loaded):
+    X, y = loaded["topics"]
+    kept, labels = stratified_subsample(X, y, 200)
+    assert sparse.issparse(kept)
+    assert kept.shape == (200, 2000)
+    assert len(labels) == 200
+
+
+@pytest.mark.parametrize("size", [0, 3, 101, 99, -1])
+def test_a_size_that_does_not_fit_is_named(size):
+    with pytest.raises(InputError, match=f"subsample={size} "):
+        stratified_subsample(np.zeros((100, 2)), np.arange(100) % 4, size)
+
+
+def test_facts_tell_of_a_subsample(tmp_path):
+    facts = prepared.prepare(DATASETS["digits"], tmp_path, tmp_path / "data", subsample=100)
+    assert (facts["subsample"], facts["n_samples"], sum(facts["class_counts"])) == (100, 100, 100)
+    whole = prepared.prepare(DATASETS["digits"], tmp_path, tmp_path / "data")
+    assert whole["digest"] != facts["digest"]
+    assert read_json(tmp_path / "data" / "facts.json") == whole
+
+
+def test_another_shape_than_that_of_table_2_is_named(loaded):
+    X, y = loaded["digits"]
+    with pytest.raises(
+        InputError, match=r"digits: loaded shape \(1796, 8, 8, 1\) should be \(1797, 8, 8, 1\)"
+    ):
+        prepared.check(DATASETS["digits"], X[:-1], y[:-1])
+
+
+def test_another_number_of_classes_is_named(loaded):
+    X, y = loaded["digits"]
+    with pytest.raises(InputError, match="digits: 9 classes should be 10"):
+        prepared.check(DATASETS["digits"], X, np.where(y == 9, 8, y))
+
+
+def test_other_class_counts_are_named(loaded):
+    X, y = loaded["digits"]
+    moved = y.copy()
+    moved[np.flatnonzero(y == 0)[0]] = 1
+    with pytest.raises(InputError, match=r"class counts \(177, 183, .*\) should be \(178, 182, "):
+        prepared.check(DATASETS["digits"], X, moved)
+
+
+def test_another_number_of_labels_than_samples_is_named(loaded):
+    X, y = loaded["digits"]
+    dataset = dataclasses.replace(DATASETS["digits"], class_counts=None)
+    with pytest.raises(InputError, match="1796"):
+        prepared.check(dataset, X, y[:-1])
+
+
+def test_some_classes_of_a_part_are_drawn_the_same_every_time(tmp_path):
+    facts = [
+        prepared.prepare(DATASETS["digits"], tmp_path, tmp_path / name, subsample=200, n_classes=4)
+        for name in ("first", "second")
+    ]
+    assert facts[0] == facts[1]
+    assert facts[0]["n_clusters"] == len(facts[0]["class_counts"]) == 4
+    assert facts[0]["n_samples"] == sum(facts[0]["class_counts"]) < 100
+    assert facts[0]["label"].startswith("digits, classes ")
+    X, y, _ = prepared.load(tmp_path / "first")
+    assert X.shape == (facts[0]["n_samples"], 8, 8, 1)
+    assert f"digits, classes {', '.join(map(str, np.unique(y)))}" == facts[0]["label"]
+
+
+@pytest.mark.parametrize("n_classes", [0, 11])
+def test_a_number_of_classes_that_cannot_be_kept_is_named(n_classes, tmp_path):
+    with pytest.raises(InputError, match=f"n_classes={n_classes} should be from 1 to 10"):
+        prepared.prepare(DATASETS["digits"], tmp_path, tmp_path / "x", n_classes=n_classes)

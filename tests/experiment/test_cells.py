@@ -1,0 +1,292 @@
+import csv
+
+import numpy as np
+import pytest
+import torch
+from safetensors import safe_open
+
+from dekm.datasets import DATASETS, prepared
+from dekm.errors import InputError
+from dekm.experiment.cells import cluster_cell, pretrain_cell
+from dekm.experiment.records import MAX_FRAMES, History, scores
+from dekm.files import read_json, write_json
+from dekm.methods import METHODS
+from dekm.methods.base import Iteration
+
+PRETRAINING = {"channels": (4, 8, 8), "hidden": (32, 16), "n_epochs": 2, "batch_size": 32}
+SETTINGS = {
+    "k_means": {"n_init": 2},
+    "pca_k_means": {"n_init": 2},
+    "ae_k_means": {"n_init": 2},
+    "dec": {"n_init": 2, "max_iter": 2, "tol": 2.0, "update_interval": 2},
+    "dcec": {"n_init": 2, "max_iter": 2, "tol": 2.0, "update_interval": 2},
+    "idec": {"n_init": 2, "max_iter": 2, "tol": 2.0, "update_interval": 2},
+    "dcn": {"n_init": 2, "max_iter": 1, "epochs_per_iter": 1},
+    "dkm": {"n_init": 2, "max_iter": 1, "epochs_per_iter": 1},
+    "dekm": {"n_init": 2, "n_init_update": 2, "max_iter": 2, "tol": 2.0, "n_batches": 3},
+    "dekm_f": {"n_init": 2, "n_init_update": 2, "max_iter": 2, "tol": 2.0},
+}
+
+
+@pytest.fixture
+def results(tmp_path):
+    """A folder of results with 100 prepared digits."""
+    prepared.prepare(DATASETS["digits"], tmp_path / "raw", tmp_path / "data" / "digits", subsample=100)
+    return tmp_path
+
+
+def pretrain(results, seeds=(0,), architecture="conv", **options):
+    settings = PRETRAINING | options.pop("settings", {})
+    pretrain_cell(results, "digits", architecture, list(seeds), settings, device="cpu", **options)
+    return results / "pretrained/digits" / architecture
+
+
+def cluster(results, method, seeds=(0,), **options):
+    settings = SETTINGS[method] | options.pop("settings", {})
+    cluster_cell(results, "digits", method, list(seeds), settings, device="cpu", **options)
+    return results / "runs/digits" / method
+
+
+def ids(cell):
+    """The id that every seed's run drew: another one after another run."""
+    return {path.parent.name: read_json(path)["id"] for path in sorted(cell.glob("seed*/facts.json"))}
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir() if path.suffix != ".lock")
+
+
+def rows(file):
+    with file.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def relabel(results, y):
+    """Prepared digits with other true labels under the digest of the old ones' samples."""
+    X, _, facts = prepared.load(results / "data/digits")
+    prepared.save(X, y, results / "data/digits/data.npz")
+    write_json(results / "data/digits/facts.json", facts | {"digest": prepared.content_digest(X, y)})
+
+
+def test_pretraining_writes_weights_losses_and_facts(results):
+    cell = pretrain(results, seeds=(0, 1))
+    assert names(cell) == ["seed0", "seed1", "summary.json"]
+    assert names(cell / "seed0") == ["autoencoder.safetensors", "facts.json", "loss.csv", "metrics.json"]
+    assert [row["epoch"] for row in rows(cell / "seed0/loss.csv")] == ["1", "2"]
+    loss = float(rows(cell / "seed0/loss.csv")[-1]["loss"])
+    assert read_json(cell / "seed0/metrics.json")["loss"] == loss
+    facts = read_json(cell / "seed0/facts.json")
+    assert facts["settings"]["embedding_dim"] == 10
+    assert (facts["seed"], facts["device"], facts["dataset"]) == (0, "cpu", "digits")
+    summary = read_json(cell / "summary.json")
+    assert set(summary["seeds"]) == {"0", "1"}
+    assert summary["seeds"]["0"]["key"] == facts["key"] != summary["seeds"]["1"]["key"]
+    with safe_open(cell / "seed0/autoencoder.safetensors", framework="np") as file:
+        assert "encoder.1.weight" in set(file.keys())
+
+
+def test_a_cell_of_every_method_writes_scores_labels_and_history(results):
+    pretrain(results)
+    pretrain(results, architecture="mlp")
+    for method in METHODS:
+        cell = cluster(results, method)
+        assert names(cell) == ["seed0", "summary.json"]
+        assert names(cell / "seed0") == [
+            "embedding.npy",
+            "facts.json",
+            "history.csv",
+            "labels.npy",
+            "metrics.json",
+            "model.safetensors",
+        ]
+        labels, found = np.load(cell / "seed0/labels.npy"), read_json(cell / "seed0/metrics.json")
+        y = prepared.load(results / "data/digits")[1]
+        assert {key: found[key] for key in ("acc", "nmi", "ari")} == scores(y, labels)
+        assert set(found) == {"acc", "nmi", "ari", "inertia", "n_clusters_found", "n_iter", "seconds"}
+        history = rows(cell / "seed0/history.csv")
+        assert len(history) == found["n_iter"] + 1
+        assert history[0]["changed"] == ""
+        assert float(history[-1]["acc"]) == found["acc"]
+        summary = read_json(cell / "summary.json")
+        assert summary["label"] == METHODS[method].label
+        assert summary["seeds"]["0"].items() >= found.items()
+
+
+def test_iteration_0_of_dekm_scores_as_ae_k_means(results):
+    pretrain(results)
+    baseline = read_json(cluster(results, "ae_k_means") / "seed0/metrics.json")
+    start = rows(cluster(results, "dekm") / "seed0/history.csv")[0]
+    assert float(start["acc"]) == baseline["acc"]
+    assert float(start["inertia"]) == baseline["inertia"]
+
+
+def test_complete_seeds_are_kept_and_a_new_seed_runs_alone(results):
+    pretrained, clustered = pretrain(results, (0, 1, 2)), cluster(results, "ae_k_means", (0, 1, 2))
+    before = ids(pretrained), ids(clustered)
+    pretrain(results, (0, 1, 2, 3))
+    cluster(results, "ae_k_means", (0, 1, 2, 3))
+    for cell, old in zip((pretrained, clustered), before, strict=True):
+        new = ids(cell)
+        assert set(new) == {"seed0", "seed1", "seed2", "seed3"}
+        assert {seed: new[seed] for seed in old} == old
+        assert set(read_json(cell / "summary.json")["seeds"]) == {"0", "1", "2", "3"}
+
+
+def test_a_changed_setting_runs_again(results):
+    pretrained, clustered = pretrain(results), cluster(results, "ae_k_means")
+    before = ids(pretrained), ids(clustered)
+    cluster(results, "ae_k_means", settings={"n_init": 3})
+    after_setting = ids(clustered)
+    assert after_setting != before[1]
+    pretrain(results, settings={"n_epochs": 3})
+    assert ids(pretrained) != before[0]
+    cluster(results, "ae_k_means", settings={"n_init": 3})
+    assert ids(clustered) != after_setting
+
+
+def test_k_means_does_not_run_again_after_another_pretraining(results):
+    pretrain(results)
+    before = ids(cluster(results, "k_means"))
+    pretrain(results, settings={"n_epochs": 3})
+    assert ids(cluster(results, "k_means")) == before
+
+
+def test_fresh_recomputes_the_same_result(results):
+    pretrained, clustered = pretrain(results), cluster(results, "dekm")
+    before = ids(pretrained), ids(clustered)
+    labels = np.load(clustered / "seed0/labels.npy")
+    weights = (pretrained / "seed0/loss.csv").read_text()
+    pretrain(results, fresh=True)
+    cluster(results, "dekm", fresh=True)
+    assert ids(pretrained) != before[0]
+    assert ids(clustered) != before[1]
+    np.testing.assert_array_equal(np.load(clustered / "seed0/labels.npy"), labels)
+    assert (pretrained / "seed0/loss.csv").read_text() == weights
+
+
+def test_a_deleted_seed_runs_again(results):
+    cell = cluster(results, "k_means", (0, 1))
+    before = ids(cell)
+    (cell / "seed1/facts.json").unlink()
+    after = ids(cluster(results, "k_means", (0, 1)))
+    assert after["seed0"] == before["seed0"]
+    assert after["seed1"] != before["seed1"]
+
+
+def test_missing_pretraining_is_named(results):
+    with pytest.raises(
+        InputError, match=r"seed0 is not there: run 'python -m dekm pretrain digits conv' first"
+    ):
+        cluster(results, "dekm")
+
+
+def test_a_seed_without_pretraining_is_named(results):
+    pretrain(results, (0,))
+    with pytest.raises(InputError, match="seed1 is not there"):
+        cluster(results, "ae_k_means", (0, 1))
+
+
+def test_permuted_true_labels_leave_labels_and_embedding_identical(results):
+    y = prepared.load(results / "data/digits")[1]
+    learned = {}
+    for permuted in (False, True):
+        if permuted:
+            relabel(results, np.random.default_rng(0).permutation(y))
+        pretrain(results)
+        pretrain(results, architecture="mlp")
+        for method in METHODS:
+            folder = cluster(results, method) / "seed0"
+            learned[method, permuted] = np.load(folder / "labels.npy"), np.load(folder / "embedding.npy")
+            found = read_json(folder / "metrics.json")["acc"]
+            assert (found < 0.35) == permuted
+    for method in METHODS:
+        for original, after in zip(learned[method, False], learned[method, True], strict=True):
+            np.testing.assert_array_equal(original, after)
+
+
+def test_an_unknown_parameter_is_named(results):
+    with pytest.raises(InputError, match="n_innit"):
+        cluster(results, "k_means", settings={"n_innit": 3})
+
+
+def test_an_unknown_parameter_of_the_pretraining_is_named(results):
+    with pytest.raises(InputError, match="epochs"):
+        pretrain(results, settings={"epochs": 3})
+
+
+def test_an_error_leaves_complete_seeds_and_no_leftovers(results):
+    cell = cluster(results, "k_means", (0,))
+    before = ids(cell)
+    with pytest.raises(ValueError, match="n_init"):
+        cluster(results, "k_means", (1,), settings={"n_init": 0})
+    assert ids(cell) == before
+    assert names(cell) == ["seed0", "summary.json"]
+
+
+def test_scores_need_true_labels():
+    labels = np.array([0, 0, 1])
+    assert scores(None, labels) == {}
+    assert scores(np.array([5, 5, 2]), labels) == {"acc": 1.0, "nmi": 1.0, "ari": 1.0}
+
+
+def iteration(n_iter, e=2, V=None):
+    labels, centers = torch.tensor([0, 1, 1]), torch.full((2, e), float(n_iter))
+    return Iteration(n_iter, torch.full((3, e), float(n_iter)), labels, centers, 1.0, V=V)
+
+
+def test_a_run_with_two_dimensions_keeps_its_iterations(results):
+    pretrain(results, settings={"embedding_dim": 2})
+    seed = cluster(results, "dekm") / "seed0"
+    with np.load(seed / "iterations.npz") as saved:
+        assert saved["n_iter"].tolist() == [int(row["n_iter"]) for row in rows(seed / "history.csv")]
+        t = len(saved["n_iter"])
+        shapes = {"H": (t, 100, 2), "labels": (t, 100), "centers": (t, 10, 2), "V": (t, 2, 2), "y": (100,)}
+        assert {name: saved[name].shape for name in shapes} == shapes
+        np.testing.assert_array_equal(saved["labels"][-1], np.load(seed / "labels.npy"))
+        np.testing.assert_array_equal(saved["H"][-1], np.load(seed / "embedding.npy"))
+        np.testing.assert_array_equal(saved["y"], prepared.load(results / "data/digits")[1])
+        assert len(np.unique(saved["H"], axis=0)) == t
+
+
+def test_a_long_run_keeps_its_first_its_last_and_some_iterations_between(tmp_path):
+    history = History(None)
+    for n_iter in range(351):
+        history(iteration(n_iter, V=torch.eye(2)))
+    history.save_iterations(tmp_path / "iterations.npz")
+    with np.load(tmp_path / "iterations.npz") as saved:
+        kept = saved["n_iter"].tolist()
+        assert saved["H"][:, 0, 0].tolist() == kept
+        assert "y" not in saved
+    assert kept[:21] == list(range(21))
+    assert kept[-1] == 350
+    assert len(kept) <= MAX_FRAMES
+    assert max(np.diff(kept)) <= 16
+
+
+def test_a_method_without_eigenvectors_saves_none_of_them(tmp_path):
+    history = History(np.array([0, 1, 1]))
+    history(iteration(0))
+    history.save_iterations(tmp_path / "iterations.npz")
+    with np.load(tmp_path / "iterations.npz") as saved:
+        assert np.isnan(saved["V"]).all()
+
+
+def test_other_embeddings_save_no_iterations(tmp_path):
+    history = History(None)
+    history(iteration(0, e=3))
+    history.save_iterations(tmp_path / "iterations.npz")
+    assert not (tmp_path / "iterations.npz").exists()
+
+
+def test_another_number_of_clusters_makes_the_runs_again(results):
+    before = ids(cluster(results, "k_means"))
+    facts = read_json(results / "data/digits/facts.json")
+    write_json(results / "data/digits/facts.json", facts | {"n_clusters": 4})
+    cell = cluster(results, "k_means")
+    assert ids(cell) != before
+    assert read_json(cell / "seed0/metrics.json")["n_clusters_found"] == 4
+
+
+def test_a_parameter_that_makes_a_row_another_method_is_refused(results):
+    with pytest.raises(InputError, match=r"n_batches=3 should stay 'pass': it makes DEKM_F what it is\."):
+        cluster(results, "dekm_f", settings={"n_batches": 3})

@@ -1,0 +1,256 @@
+import inspect
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from dekm.errors import InputError
+from dekm.experiment.checks import RULES, find_mistakes, read_experiment
+from dekm.experiment.config import Experiment
+from dekm.methods import METHODS, STRATEGIES
+from dekm.methods.autoencoder import Autoencoder
+
+ROOT = Path(__file__).parents[2]
+CONFIG = ROOT / "config"
+SCHEMA_FILE = CONFIG / "config.schema.yaml"
+SCHEMA = yaml.safe_load(SCHEMA_FILE.read_text())
+MINIMAL = {"name": "x", "seeds": [0], "datasets": {"digits": {}}, "methods": {"k_means": {}}}
+NOT_IN_CONFIG = {
+    "annealed",
+    "n_clusters",
+    "autoencoder",
+    "device",
+    "random_state",
+    "on_iteration",
+    "progress",
+}
+
+
+def resolve(schema: dict) -> dict:
+    while "$ref" in schema:
+        schema = SCHEMA["$defs"][schema["$ref"].rpartition("/")[2]]
+    return schema
+
+
+@pytest.mark.parametrize("file", ["config.yaml", "demo.yaml"])
+def test_the_configurations_of_the_project_are_valid(file: str) -> None:
+    read_experiment(yaml.safe_load((CONFIG / file).read_text()), SCHEMA_FILE)
+
+
+def test_the_schema_names_every_method() -> None:
+    assert set(resolve(SCHEMA["properties"]["methods"])["properties"]) == set(METHODS)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_schema_names_every_parameter_of_a_method(method: str) -> None:
+    parameters = set(inspect.signature(METHODS[method].load()).parameters) - NOT_IN_CONFIG
+    assert (
+        set(resolve(resolve(SCHEMA["properties"]["methods"])["properties"][method])["properties"])
+        == parameters
+    )
+
+
+def test_the_schema_names_every_setting_of_the_pretraining() -> None:
+    settings = set(inspect.signature(Autoencoder).parameters) - {
+        "architecture",
+        "device",
+        "random_state",
+        "progress",
+    }
+    assert set(resolve(SCHEMA["properties"]["pretraining"])["properties"]) == settings
+
+
+def test_the_readme_of_the_configuration_names_every_key() -> None:
+    text = (CONFIG / "README.md").read_text()
+    assert all(f"`{key}`" in text for key in SCHEMA["properties"])
+    assert all(f"`{method}`" in text for method in METHODS)
+
+
+def test_a_dataset_overrides_pretraining_and_parameters() -> None:
+    config = MINIMAL | {
+        "pretraining": {"n_epochs": 5, "lr": 0.1},
+        "datasets": {
+            "digits": {"pretraining": {"n_epochs": 7}, "methods": {"k_means": {"n_init": 3}}},
+            "topics": {},
+        },
+        "methods": {"k_means": {"n_init": 20}},
+    }
+    experiment = Experiment(config)
+    assert experiment.pretraining("digits", "conv").items() >= {"n_epochs": 7, "lr": 0.1}.items()
+    assert experiment.pretraining("topics", "mlp").items() >= {"n_epochs": 5, "lr": 0.1}.items()
+    assert experiment.parameters("digits", "k_means") == {"n_init": 3}
+    assert experiment.parameters("topics", "k_means") == {"n_init": 20}
+
+
+@pytest.mark.parametrize(
+    ("dataset", "method", "architecture"),
+    [("digits", "dekm", "conv"), ("topics", "dekm", "mlp"), ("digits", "k_means", None)],
+)
+def test_the_architecture_follows_from_the_rows(dataset: str, method: str, architecture: str | None) -> None:
+    experiment = Experiment(MINIMAL | {"datasets": {dataset: {}}, "methods": {method: {}}})
+    assert experiment.architecture(dataset, method) == architecture
+
+
+def test_every_mistake_is_listed_with_its_place_and_what_is_right() -> None:
+    config = {
+        "nmae": "x",
+        "seeds": [0, 0],
+        "datasets": {"mnits": {}, "digits": {"subsample": 0}},
+        "methods": {"dekm": {"tol": 2, "max_itr": 3}, "kmeans": {}},
+    }
+    lines = list(find_mistakes(config, SCHEMA))
+    expected = [
+        "nmae: unknown name; did you mean 'name'?",
+        "name should be there",
+        "seeds: [0, 0] has non-unique elements",
+        "datasets.mnits: unknown name; did you mean 'mnist'?",
+        "datasets.digits.subsample: 0 is less than the minimum of 1",
+        "methods.dekm.tol: 2 is greater than the maximum of 1",
+        "methods.dekm.max_itr: unknown name; did you mean 'max_iter'?",
+        "methods.kmeans: unknown name; did you mean 'k_means'?",
+    ]
+    for text in expected:
+        assert sum(text in line for line in lines) == 1, (text, lines)
+    assert len(lines) == len(expected)
+
+
+def test_an_empty_configuration_is_one_error() -> None:
+    with pytest.raises(InputError, match="name, seeds, datasets, methods should be there"):
+        read_experiment({}, SCHEMA_FILE)
+
+
+def test_a_dataset_or_method_without_settings_may_be_left_empty() -> None:
+    config = yaml.safe_load("{name: x, seeds: [0], datasets: {digits: }, methods: {k_means: }}")
+    experiment = read_experiment(config, SCHEMA_FILE)
+    assert experiment.parameters("digits", "k_means") == {}
+    assert experiment.subsample("digits") is None
+
+
+def test_own_data_join_by_a_block_and_their_header_tells_the_architecture(tmp_path: Path) -> None:
+    datasets = {}
+    for name, shape in (("rows", (20, 5)), ("grey", (20, 8, 8)), ("colour", (20, 8, 8, 3))):
+        np.save(tmp_path / f"{name}.npy", np.zeros(shape))
+        np.savez(tmp_path / f"{name}.npz", X=np.zeros(shape))
+        datasets |= {
+            f"{name}_{kind}": {"path": f"{tmp_path / name}.{kind}", "n_clusters": 2}
+            for kind in ("npy", "npz")
+        }
+    experiment = read_experiment(MINIMAL | {"datasets": datasets, "methods": {"dekm": {}}}, SCHEMA_FILE)
+    architectures = {name: experiment.architecture(name, "dekm") for name in datasets}
+    assert architectures == {name: "mlp" if name.startswith("rows") else "conv" for name in datasets}
+
+
+@pytest.mark.parametrize(
+    ("datasets", "text"),
+    [
+        ({"mine": {"path": "nowhere.npy", "n_clusters": 2}}, "mine: path='nowhere.npy' is not there"),
+        ({"mnist": {"path": "x.npy", "n_clusters": 2}}, "mnist is a dataset of the paper"),
+        ({"digits": {"stem": True}}, r"options \['stem'\] should be among \[\]"),
+    ],
+)
+def test_data_that_cannot_be_used_are_named(datasets: dict, text: str) -> None:
+    with pytest.raises(InputError, match=text):
+        read_experiment(MINIMAL | {"datasets": datasets}, SCHEMA_FILE)
+
+
+def test_a_name_that_is_a_target_of_the_workflow_is_refused(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.zeros((20, 5)))
+    with pytest.raises(InputError, match=r"datasets.table: give it another name"):
+        read_experiment(
+            MINIMAL | {"datasets": {"table": {"path": f"{tmp_path}/x.npy", "n_clusters": 2}}}, SCHEMA_FILE
+        )
+
+
+def test_restricted_data_are_left_out_until_the_user_says_that_they_hold_the_licence() -> None:
+    experiment = read_experiment(MINIMAL | {"datasets": {"digits": {}, "frgc": {}}}, SCHEMA_FILE)
+    assert list(experiment.datasets) == ["digits"]
+    assert experiment.left_out["frgc"].startswith("needs a licence (NIST")
+    held = read_experiment(MINIMAL | {"datasets": {"frgc": {"licence_held": True}}}, SCHEMA_FILE)
+    assert list(held.datasets) == ["frgc"]
+    assert held.left_out == {}
+
+
+def test_one_key_switches_the_protocol_of_all_methods_it_concerns() -> None:
+    config = MINIMAL | {"methods": {"dekm": {}, "dekm_f": {"tol": 0.3}, "k_means": {}}}
+    paper, released = Experiment(config), Experiment(config | {"protocol": "released"})
+    assert paper.parameters("digits", "dekm") == {"tol": 0.001, "n_init_update": 20}
+    assert released.parameters("digits", "dekm") == {"tol": 0.005, "n_init_update": "2n_iter"}
+    assert (
+        released.parameters("digits", "strategy_2").items()
+        >= {"tol": 0.005, "n_init_update": "2n_iter"}.items()
+    )
+    assert released.parameters("digits", "dekm_f")["tol"] == 0.3
+    assert released.parameters("digits", "k_means") == {}
+    assert paper.pretraining("digits", "conv") == {"init": "xavier", "embedding_dim": None}
+    assert released.pretraining("digits", "conv") == {"init": "released", "embedding_dim": 10}
+
+
+def test_figure_1_shows_some_classes_in_two_dimensions() -> None:
+    figures = {"fig1": {"dataset": "digits", "n_classes": 3}}
+    experiment = read_experiment(MINIMAL | {"figures": figures}, SCHEMA_FILE)
+    assert experiment.n_classes("fig1") == 3
+    assert experiment.n_classes("digits") is None
+    assert experiment.pretraining("fig1", "conv")["embedding_dim"] == 2
+    assert experiment.parameters("fig1", "dekm").items() >= {"max_iter": 20, "tol": 0}.items()
+
+
+def test_a_figure_of_a_dataset_that_is_not_there_is_a_mistake() -> None:
+    with pytest.raises(InputError, match=r"figures.fig4.dataset: 'mnist' should be one of \['digits'\]"):
+        read_experiment(MINIMAL | {"figures": {"fig4": {"dataset": "mnist"}}}, SCHEMA_FILE)
+
+
+@pytest.mark.parametrize(
+    ("methods", "text"),
+    [
+        ({"idec": {"reconstruction": False}}, "methods.idec: reconstruction=False should stay True"),
+        ({"dec": {"reconstruction": True}}, "methods.dec: reconstruction=True should stay False"),
+        (
+            {"dekm_f": {"n_batches": 40}},
+            "methods.dekm_f: n_batches=40 should stay 'pass': it makes DEKM_F what",
+        ),
+    ],
+)
+def test_what_would_make_a_method_another_one_is_refused(methods: dict, text: str) -> None:
+    with pytest.raises(InputError, match=text):
+        read_experiment(MINIMAL | {"methods": methods}, SCHEMA_FILE)
+    with pytest.raises(InputError, match=text):
+        read_experiment(
+            MINIMAL | {"methods": dict.fromkeys(methods), "datasets": {"digits": {"methods": methods}}},
+            SCHEMA_FILE,
+        )
+
+
+def test_strategies_take_the_parameters_of_dekm_but_move_samples_as_their_rows_say() -> None:
+    dekm = {"dims": "all", "space": "H", "max_iter": 7}
+    experiment = read_experiment(MINIMAL | {"methods": {"dekm": dekm}}, SCHEMA_FILE)
+    for name, row in STRATEGIES.items():
+        assert experiment.parameters("digits", name).items() >= {"max_iter": 7, **row.params}.items()
+
+
+def test_layerwise_pretraining_is_for_fully_connected_autoencoders() -> None:
+    experiment = Experiment(MINIMAL | {"pretraining": {"pretraining": "layerwise"}})
+    assert experiment.pretraining("digits", "mlp")["pretraining"] == "layerwise"
+    assert "pretraining" not in experiment.pretraining("digits", "conv")
+
+
+def test_blocks_that_are_empty_or_no_blocks_are_no_traceback() -> None:
+    with pytest.raises(InputError, match=r"datasets.mine: 5 is not of type"):
+        read_experiment(MINIMAL | {"datasets": {"mine": 5}}, SCHEMA_FILE)
+    datasets = {"digits": {"methods": {"dekm": None}}}
+    experiment = read_experiment(
+        MINIMAL | {"datasets": datasets, "figures": {"fig1": {"dataset": "digits"}}}, SCHEMA_FILE
+    )
+    assert experiment.parameters("fig1", "dekm")["max_iter"] == 20
+
+
+def test_every_rule_of_the_workflow_is_a_name_that_data_cannot_have() -> None:
+    files = [
+        ROOT / "Snakefile",
+        ROOT / "workflow" / "Snakefile",
+        *(ROOT / "workflow" / "rules").glob("*.smk"),
+    ]
+    texts = "\n".join(file.read_text() for file in files)
+    rules = set(re.findall(r"^(?:rule|use rule \w+ as) (\w+)", texts, re.M))
+    assert rules == RULES - {"fig1", "report"}

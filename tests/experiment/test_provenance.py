@@ -1,0 +1,76 @@
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dekm.experiment.provenance import facts
+
+PACKAGE = Path(__file__).parents[2] / "dekm"
+
+
+@pytest.fixture
+def package(tmp_path):
+    """A copy of the package's code, and the digest of a module in it."""
+    shutil.copytree(PACKAGE, tmp_path / "dekm", ignore=shutil.ignore_patterns("__pycache__"))
+
+    def source_digest(*modules):
+        code = (
+            "import sys; from dekm.experiment.provenance import source_digest as d; print(d(*sys.argv[1:]))"
+        )
+        command = [sys.executable, "-c", code, *modules]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+
+    def edit(module, old, new):
+        file = tmp_path.joinpath(*module.split(".")).with_suffix(".py")
+        assert old in file.read_text()
+        file.write_text(file.read_text().replace(old, new))
+
+    return source_digest, edit
+
+
+def test_comments_and_docstrings_do_not_change_the_digest_of_the_code(package):
+    source_digest, edit = package
+    before = source_digest("dekm.clustering.scatter")
+    edit(
+        "dekm.clustering.scatter",
+        "    D = (H - U[labels]).double()\n",
+        "    # the residuals\n\n    D = ((H - U[labels])).double()\n",
+    )
+    edit("dekm.clustering.scatter", "Within-class scatter matrix of a K-means partition", "The scatter")
+    edit("dekm.clustering.scatter", '"""Equations (2) to (5)', '"""Some equations')
+    assert source_digest("dekm.clustering.scatter") == before
+
+
+def test_code_changes_the_digest_of_its_module_and_of_those_that_import_it(package):
+    source_digest, edit = package
+    modules = ("dekm.clustering.scatter", "dekm.methods.dekm", "dekm.methods.baselines")
+    before = [source_digest(module) for module in modules]
+    edit("dekm.clustering.scatter", "D.T @ D", "D.T @ D / 2")
+    after = [source_digest(module) for module in modules]
+    assert [a != b for a, b in zip(before, after, strict=True)] == [True, True, False]
+
+
+def test_imports_are_followed_through_several_modules(package):
+    source_digest, edit = package
+    before = source_digest("dekm.methods.dekm")
+    edit("dekm.clustering.lloyd", "ELEMENTS_CPU = 2**18", "ELEMENTS_CPU = 2**17")
+    assert source_digest("dekm.methods.dekm") != before
+
+
+def test_a_default_value_is_code(package):
+    source_digest, edit = package
+    before = source_digest("dekm.methods.dekm")
+    edit("dekm.methods.dekm", "max_iter: int = 350", "max_iter: int = 351")
+    assert source_digest("dekm.methods.dekm") != before
+
+
+def test_facts_tell_versions_machine_and_time_and_never_the_same_id():
+    first, second = facts("cpu"), facts("cpu")
+    assert first["device"] == "cpu"
+    assert {"python", "torch", "numpy", "scipy", "scikit-learn"} <= set(first["versions"])
+    assert first["created"].endswith("+00:00")
+    assert first["id"] != second["id"]
+    assert json.loads(json.dumps(first)) == first

@@ -1,0 +1,267 @@
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from dekm.cli import main
+from dekm.errors import InputError
+from dekm.figures import FIGURES, write_figure
+from dekm.figures.fig1_iterations import line_ends, nearest, read_frames
+from dekm.figures.fig5_embeddings import project, subset
+from dekm.figures.style import colour, free_place, marker
+from tests.helpers.handmade import make_history, write_data, write_facts, write_run, write_summary
+
+STRATEGIES = [f"strategy_{i}" for i in range(1, 6)]
+
+
+def read(folder: Path, name: str) -> pd.DataFrame:
+    return pd.read_csv(folder / f"{name}.csv")
+
+
+def write_iterations(run: Path, n_iters: Sequence[int], y: np.ndarray | None) -> None:
+    """Two clusters that lie along x, and are wide along y; one label is wrong until iteration 2."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1], 20)
+    H = np.stack([10.0 * labels, rng.normal(size=40)], axis=1).astype(np.float32)
+    t = len(n_iters)
+    every = np.tile(labels, (t, 1)).astype(np.int32)
+    every[np.asarray(n_iters) < 2, 0] = 1
+    arrays = {
+        "n_iter": np.asarray(n_iters),
+        "H": np.tile(H, (t, 1, 1)),
+        "labels": every,
+        "centers": np.tile(np.array([[0, 0], [10, 0]], np.float32), (t, 1, 1)),
+        "V": np.tile(np.eye(2, dtype=np.float32), (t, 1, 1)),
+    }
+    np.savez_compressed(run / "iterations.npz", **arrays | ({} if y is None else {"y": y}))
+
+
+@pytest.fixture
+def make_run(tmp_path: Path) -> Callable[..., Path]:
+    """A run on 40 images 4x4 of two classes, beside its data."""
+
+    def make(method: str = "dekm", seed: int = 0, with_truth: bool = True) -> Path:
+        y = np.repeat([3, 7], 20)
+        if not (tmp_path / "data" / "digits").exists():
+            X = (np.random.default_rng(0).random((40, 4, 4, 1)) * 255).astype(np.uint8)
+            write_data(tmp_path, "digits", X, y if with_truth else None)
+        labels = np.repeat([1, 0], 20)
+        labels[0] = 0
+        H = np.stack([10.0 * labels, np.arange(40) / 100, np.zeros(40)], axis=1).astype(np.float32)
+        return write_run(tmp_path, "digits", method, labels, H, make_history([0.6, 0.7, 0.8]), seed)
+
+    return make
+
+
+def test_figure_1_shows_the_nearest_saved_iterations_with_their_scores(
+    make_run: Callable[..., Path], tmp_path: Path
+) -> None:
+    run = make_run()
+    write_iterations(run, [0, 1, 2, 3, 16, 32], np.repeat([3, 7], 20))
+    write_figure("fig1", [run], tmp_path / "out")
+    table = read(tmp_path / "out", "fig1").set_index("n_iter")
+    assert table.index[table["shown"]].tolist() == [0, 1, 2, 16]
+    assert table["acc"].tolist() == [0.975, 0.975, 1, 1, 1, 1]
+    points = read(tmp_path / "out", "fig1_points")
+    assert len(points) == 4 * 40
+    assert set(points["class"]) == {3, 7}
+    with Image.open(tmp_path / "out" / "fig1.gif") as animation:
+        assert animation.n_frames == 6
+
+
+def test_the_line_of_figure_1_lies_along_the_last_eigenvector(
+    make_run: Callable[..., Path], tmp_path: Path
+) -> None:
+    run = make_run()
+    write_iterations(run, [0, 1], None)
+    frames, y = read_frames(run)
+    assert y is None
+    start, end = line_ends(frames[0])
+    assert start[0] == pytest.approx(frames[0].H[:, 0].mean()) == pytest.approx(end[0])
+    assert end[1] - start[1] == pytest.approx(4 * frames[0].H[:, 1].std())
+    write_figure("fig1", [run], tmp_path / "out")
+    assert "acc" not in read(tmp_path / "out", "fig1")
+
+
+def test_a_run_of_one_iteration_has_one_panel(make_run: Callable[..., Path], tmp_path: Path) -> None:
+    run = make_run()
+    write_iterations(run, [0], np.repeat([3, 7], 20))
+    assert [frame.n_iter for frame in nearest(read_frames(run)[0])] == [0]
+    write_figure("fig1", [run], tmp_path / "out")
+
+
+def test_a_run_without_saved_iterations_is_named(make_run: Callable[..., Path], tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"has no iterations\.npz: only runs with embedding_dim=2"):
+        write_figure("fig1", [make_run()], tmp_path / "out")
+
+
+def test_damaged_files_are_named(make_run: Callable[..., Path], tmp_path: Path) -> None:
+    run = make_run()
+    for damaged in (b"", b"PK\x03\x04 not a zip file"):
+        (run / "iterations.npz").write_bytes(damaged)
+        with pytest.raises(InputError, match=r"iterations\.npz should be a file of NumPy arrays"):
+            write_figure("fig1", [run], tmp_path / "out")
+    (run / "labels.npy").write_bytes(b"")
+    with pytest.raises(InputError, match=r"labels\.npy should be a file of one NumPy array"):
+        write_figure("runs", [run], tmp_path / "out")
+
+
+def test_figure_2_prints_the_papers_numbers_and_the_right_ones(tmp_path: Path) -> None:
+    write_figure("fig2", [], tmp_path)
+    table = read(tmp_path, "fig2_entropies")
+    assert table["paper_bits"].tolist() == [5.992, 1.419, 0.033, 0.033]
+    assert table["papers_formula_nats"].round(3).tolist() == [5.991, 1.419, 0.033, 0.726]
+    assert table["corrected_nats"].round(3).tolist() == [4.605, 2.838, 1.452, 2.145]
+    assert table["corrected_bits"][1] == pytest.approx(2.83788 / math.log(2), abs=1e-4)
+    points = read(tmp_path, "fig2")
+    assert points.groupby("panel").size().tolist() == [400, 400, 400]
+    assert points.query("panel == 'a'")[["x", "y"]].stack().between(0, 10).all()
+    spread = points.query("panel == 'c'").iloc[:200][["x", "y"]].std()
+    assert spread.tolist() == pytest.approx([0.5, 0.5], rel=0.15)
+
+
+def test_figure_3_shows_the_classes_in_turn_and_passes_over_text(
+    make_run: Callable[..., Path], tmp_path: Path
+) -> None:
+    make_run()
+    text = write_data(tmp_path, "topics", np.zeros((5, 3), np.float32), None)
+    write_figure("fig3", [tmp_path / "data" / "digits", text], tmp_path / "out")
+    table = read(tmp_path / "out", "fig3")
+    assert set(table["dataset"]) == {"digits"}
+    assert table["class"].tolist() == [3, 7] * 6
+    assert table["sample"].is_unique
+    with pytest.raises(InputError, match="at least one folder of images"):
+        write_figure("fig3", [text], tmp_path / "out")
+
+
+def write_strategies(results: Path) -> list[Path]:
+    """Five cells of two seeds; the second seed of the first strategy stops early."""
+    write_facts(results, "digits")
+    nothing = np.zeros(1)
+    for i, strategy in enumerate(STRATEGIES):
+        for seed, acc in enumerate(([0.5, 0.6, 0.7], [0.5, 0.8] if i == 0 else [0.5, 0.6, 0.9])):
+            write_run(results, "digits", strategy, nothing, nothing, make_history(acc), seed)
+        write_summary(results, "digits", strategy, [{}, {}])
+    return [results / "runs" / "digits" / strategy for strategy in STRATEGIES]
+
+
+def test_figure_4_is_the_mean_and_spread_over_seeds(tmp_path: Path) -> None:
+    write_figure("fig4", write_strategies(tmp_path), tmp_path / "out")
+    table = read(tmp_path / "out", "fig4")
+    first = table.query("strategy.str.startswith('1') and metric == 'acc'")
+    assert first["mean"].tolist() == pytest.approx([50, 70, 75])
+    assert first["sd"].tolist() == pytest.approx([0, 200**0.5, 50**0.5], abs=1e-3)
+    final = read(tmp_path / "out", "fig4_final").query("metric == 'acc'")
+    assert final["mean"].tolist() == pytest.approx([75, 80, 80, 80, 80])
+    assert set(final["n_seeds"]) == {2}
+
+
+def test_figure_4_needs_five_cells(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="4 inputs should be 5"):
+        write_figure("fig4", write_strategies(tmp_path)[:4], tmp_path / "out")
+    with pytest.raises(InputError, match=r"holds no summary\.json"):
+        write_figure("fig4", [tmp_path / "nowhere"] * 5, tmp_path / "out")
+
+
+def test_figure_5_maps_the_same_samples_of_every_run(make_run: Callable[..., Path], tmp_path: Path) -> None:
+    write_figure("fig5", [make_run("pca_k_means"), make_run("dekm")], tmp_path / "out")
+    table = read(tmp_path / "out", "fig5")
+    first, second = (table[table["panel"] == panel] for panel in ("pca_k_means", "dekm"))
+    assert first["sample"].tolist() == second["sample"].tolist() == list(range(40))
+    assert first[["x", "y"]].to_numpy() == pytest.approx(second[["x", "y"]].to_numpy())
+    assert set(table["class"]) == {3, 7}
+
+
+def test_a_map_keeps_clusters_apart() -> None:
+    labels = np.repeat([0, 1], 50)
+    H = np.random.default_rng(0).normal(size=(100, 5)) + 30 * labels[:, None]
+    points = project(H)
+    np.testing.assert_array_equal(points, project(H))
+    centers = np.stack([points[labels == i].mean(0) for i in (0, 1)])
+    distances = np.linalg.norm(points[:, None] - centers, axis=2)
+    np.testing.assert_array_equal(distances.argmin(1), labels)
+
+
+def test_a_subset_is_the_same_for_all_and_at_most_as_large() -> None:
+    chosen = subset(500, 100)
+    assert len(np.unique(chosen)) == 100
+    np.testing.assert_array_equal(chosen, subset(500, 100))
+    np.testing.assert_array_equal(subset(5), np.arange(5))
+
+
+def test_figure_5_refuses_runs_on_different_data(make_run: Callable[..., Path], tmp_path: Path) -> None:
+    other = write_run(tmp_path, "topics", "dekm", np.zeros(3), np.zeros((3, 2)), make_history([0.5]))
+    with pytest.raises(InputError, match="should be on the same data"):
+        write_figure("fig5", [make_run(), other], tmp_path / "out")
+
+
+def test_a_run_is_drawn_with_aligned_clusters_and_its_samples(
+    make_run: Callable[..., Path], tmp_path: Path
+) -> None:
+    write_figure("runs", [make_run()], tmp_path / "out")
+    confusion = read(tmp_path / "out", "confusion")
+    assert confusion.columns.tolist() == ["class", "cluster_1", "cluster_0"]
+    assert confusion.to_numpy().tolist() == [[3, 19, 1], [7, 0, 20]]
+    assert read(tmp_path / "out", "curves")["acc"].tolist() == [0.6, 0.7, 0.8]
+    samples = read(tmp_path / "out", "samples")
+    assert samples.groupby(["cluster", "kind"]).size().tolist() == [8, 8, 8, 8]
+    ambiguous = samples.query("cluster == 1 and kind == 'ambiguous'")["sample"].iloc[0]
+    nearest_one = samples.query("cluster == 1 and kind == 'nearest'")["sample"].iloc[0]
+    assert ambiguous in (1, 19)
+    assert nearest_one == 10
+    assert {file.suffix for file in (tmp_path / "out").glob("samples.*")} == {".csv", ".pdf", ".png"}
+
+
+def test_a_run_without_true_labels_has_no_confusion(make_run: Callable[..., Path], tmp_path: Path) -> None:
+    run = make_run(with_truth=False)
+    make_history([0, 0, 0]).drop(columns=["acc", "nmi", "ari"]).to_csv(run / "history.csv", index=False)
+    write_figure("runs", [run], tmp_path / "out")
+    assert {file.stem for file in (tmp_path / "out").iterdir()} == {"curves", "samples"}
+
+
+def test_ranks_are_drawn_also_without_a_critical_difference(tmp_path: Path) -> None:
+    columns = ["metric", "method", "method_label", "mean_rank", "n_datasets"]
+    rows = [["acc", "a", "A", 1.0, 1], ["acc", "b", "B", 2.0, 1]]
+    frame = pd.DataFrame(rows, columns=columns).assign(friedman_p=np.nan, critical_difference=np.nan)
+    for name, ranks in (("some", frame), ("none", frame[:0])):
+        ranks.to_csv(tmp_path / "ranks.csv", index=False)
+        write_figure("ranks", [tmp_path / "ranks.csv"], tmp_path / name)
+        assert {file.name for file in (tmp_path / name).iterdir()} == {"ranks.pdf", "ranks.png"}
+
+
+def test_files_are_the_same_for_the_same_data(make_run: Callable[..., Path], tmp_path: Path) -> None:
+    run = make_run()
+    write_iterations(run, [0, 1, 2], np.repeat([3, 7], 20))
+    written = []
+    for name in ("one", "two"):
+        for figure, inputs in (("fig1", [run]), ("fig2", []), ("runs", [run])):
+            write_figure(figure, inputs, tmp_path / name)
+        written.append({file.name: file.read_bytes() for file in (tmp_path / name).iterdir()})
+    assert written[0] == written[1]
+    pdf = written[0]["fig2.pdf"]
+    assert b"CreationDate" not in pdf
+    assert b"/FontFile2" in pdf
+
+
+def test_fifty_classes_differ_by_colour_or_marker() -> None:
+    assert len({(colour(i), marker(i)) for i in range(50)}) == 50
+
+
+@pytest.mark.usefixtures("restored_logging")
+def test_the_command_draws_and_names_a_users_mistake(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    assert main(["figure", "fig2", "--out", str(tmp_path)]) == 0
+    assert (tmp_path / "fig2.pdf").stat().st_size > 0
+    assert main(["figure", "runs", str(tmp_path), "--out", str(tmp_path)]) == 1
+    assert "should be the folder of a complete run; it holds no facts.json" in capsys.readouterr().err
+    assert set(FIGURES) == {"fig1", "fig2", "fig3", "fig4", "fig5", "ranks", "runs"}
+
+
+def test_a_class_inside_another_keeps_a_name_that_can_be_read():
+    line = np.array([[x, 0.0] for x in range(11)])
+    assert free_place(line, np.empty((0, 2)), 2.0).tolist() == [5, 0]
+    assert free_place(line, np.array([[5.0, 0.0]]), 2.0).tolist() in ([3, 0], [7, 0])
+    assert free_place(line, line, 2.0).tolist() == [5, 0]

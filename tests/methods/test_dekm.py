@@ -1,0 +1,337 @@
+import copy
+import math
+
+import numpy as np
+import pytest
+import torch
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.frozen import FrozenEstimator
+
+from dekm.clustering.scatter import sorted_eigenvectors, within_class_scatter
+from dekm.errors import InputError
+from dekm.methods import METHODS
+from dekm.methods.dekm import DEKM, STEPS_CONV, STEPS_DENSE, move_to_centroids, representation_loss
+from dekm.metrics import label_change
+
+
+@pytest.fixture(scope="module")
+def start(tiny, blobs):
+    """A pretrained autoencoder of the blobs."""
+    return FrozenEstimator(tiny(embedding_dim=4).fit(blobs.X))
+
+
+@pytest.fixture(scope="module")
+def fit(start, blobs):
+    """Fit DEKM on the blobs from the same pretrained weights; the limit of iterations is expected."""
+
+    def run(X=blobs.X, **params):
+        defaults = {"autoencoder": start, "n_init": 3, "n_init_update": 3, "batch_size": 64, "device": "cpu"}
+        estimator = DEKM(3, **defaults | {"max_iter": 3, "tol": 0.0, "random_state": 0} | params)
+        if estimator.max_iter == 0 or estimator.tol > 0:
+            return estimator.fit(X)
+        with pytest.warns(ConvergenceWarning, match="max_iter"):
+            return estimator.fit(X)
+
+    return run
+
+
+@pytest.fixture
+def embedding():
+    """In float64: an embedding (30, 4), labels, the means of 3 clusters, and V."""
+    generator = torch.Generator().manual_seed(0)
+    H = torch.randn(30, 4, generator=generator, dtype=torch.float64)
+    labels = torch.arange(30) % 3
+    U = torch.stack([H[labels == i].mean(0) for i in range(3)])
+    return H, labels, U, sorted_eigenvectors(within_class_scatter(H, labels, U))
+
+
+def losses(estimator):
+    return [row["loss"] for row in estimator.history_[1:]]
+
+
+def test_the_target_is_Y_with_the_last_coordinate_of_the_centroid():
+    Y = torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    M = torch.tensor([[10.0, 20.0], [30.0, 40.0]])
+    target = move_to_centroids(Y, M, torch.tensor([1, 0, 1]), [1])
+    assert target.tolist() == [[1.0, 40.0], [3.0, 20.0], [5.0, 40.0]]
+    assert Y.tolist() == [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
+
+
+def test_the_target_of_all_coordinates_is_the_centroid():
+    Y, M = torch.zeros(3, 2), torch.tensor([[10.0, 20.0], [30.0, 40.0]])
+    labels = torch.tensor([1, 0, 1])
+    assert torch.equal(move_to_centroids(Y, M, labels, [0, 1]), M[labels])
+
+
+def test_L_4_is_the_double_sum_of_equation_6_in_a_rotated_basis(embedding):
+    H, labels, U, V = embedding
+    assert not torch.allclose(V.abs(), torch.eye(4, dtype=torch.float64), atol=0.1)
+    target = move_to_centroids(H @ V.T, U @ V.T, labels, [3])
+    moved = H + 0.1
+    expected = 0.0
+    for i in range(3):
+        for h_now, h_then in zip(moved[labels == i].numpy(), H[labels == i].numpy(), strict=True):
+            y_target = V.numpy() @ h_then
+            y_target[-1] = (V.numpy() @ U[i].numpy())[-1]
+            expected += ((V.numpy() @ h_now - y_target) ** 2).sum()
+    assert representation_loss(moved, V, target).item() == pytest.approx(expected / 30, rel=1e-12)
+
+
+def test_L_4_of_the_unchanged_embedding_is_the_scatter_of_the_last_coordinate(embedding):
+    H, labels, U, V = embedding
+    target = move_to_centroids(H @ V.T, U @ V.T, labels, [3])
+    largest = torch.linalg.eigvalsh(within_class_scatter(H, labels, U))[-1]
+    assert representation_loss(H, V, target).item() == pytest.approx(largest.item() / 30, rel=1e-10)
+
+
+def test_gradient_of_L_4_is_2_times_the_residual_in_the_basis(embedding):
+    H, labels, U, V = embedding
+    target = move_to_centroids(H @ V.T, U @ V.T, labels, [3])
+    h = H.clone().requires_grad_()
+    representation_loss(h, V, target).backward()
+    by_formula = 2 * (H @ V.T - target) @ V / len(H)
+    torch.testing.assert_close(h.grad, by_formula, rtol=1e-12, atol=1e-14)
+    differences = torch.empty_like(H)
+    for i in range(H.shape[0]):
+        for j in range(H.shape[1]):
+            step = torch.zeros_like(H)
+            step[i, j] = 1e-6
+            ahead, behind = (representation_loss(H + s, V, target) for s in (step, -step))
+            differences[i, j] = (ahead - behind) / 2e-6
+    torch.testing.assert_close(differences, by_formula, rtol=1e-6, atol=1e-9)
+
+
+def test_strategies_3_and_5_share_one_objective(embedding):
+    H, labels, U, V = embedding
+    I = torch.eye(4, dtype=torch.float64)  # noqa: E741
+    everything = list(range(4))
+    h = (H + 0.3).requires_grad_()
+    third = representation_loss(h, V, move_to_centroids(H @ V.T, U @ V.T, labels, everything))
+    fifth = representation_loss(h, I, move_to_centroids(H, U, labels, everything))
+    torch.testing.assert_close(third, fifth, rtol=1e-13, atol=0)
+    gradients = [torch.autograd.grad(loss, h)[0] for loss in (third, fifth)]
+    torch.testing.assert_close(*gradients, rtol=1e-11, atol=1e-15)
+
+
+def test_strategies_3_and_5_train_alike_with_the_same_seed(fit):
+    third, fifth = fit(space="Y", dims="all"), fit(space="H", dims="all")
+    assert losses(third) == pytest.approx(losses(fifth), rel=1e-5)
+    np.testing.assert_array_equal(third.labels_, fifth.labels_)
+
+
+def test_strategies_1_2_3_and_4_differ(fit):
+    curves = [
+        losses(fit(space=space, dims=dims))
+        for space, dims in (("Y", "last"), ("Y", "random"), ("Y", "all"), ("H", "random"))
+    ]
+    assert len({tuple(curve) for curve in curves}) == 4
+
+
+def test_strategy_1_is_strategy_2_where_the_last_coordinate_is_drawn(fit, tiny, blobs):
+    start = FrozenEstimator(tiny(embedding_dim=2).fit(blobs.X))
+    drawn_last = []
+    for seed in range(8):
+        first, second = (
+            fit(autoencoder=start, dims=dims, max_iter=1, random_state=seed) for dims in ("last", "random")
+        )
+        drawn_last.append(losses(first) == losses(second))
+        if drawn_last[-1]:
+            np.testing.assert_array_equal(first.embedding_, second.embedding_)
+    assert 0 < sum(drawn_last) < 8
+
+
+def test_a_random_coordinate_is_drawn_anew_in_every_iteration():
+    estimator, random_state = DEKM(dims="random"), np.random.RandomState(0)
+    drawn = [estimator._columns(3, random_state) for _ in range(60)]
+    assert {tuple(columns) for columns in drawn} == {(0,), (1,), (2,)}
+
+
+def test_the_loss_starts_above_zero_and_decreases(fit):
+    estimator = fit(max_iter=6, n_batches=5)
+    assert all(loss > 0 for loss in losses(estimator))
+    assert losses(estimator)[-1] < losses(estimator)[0]
+
+
+def test_clusters_get_tighter_in_the_last_coordinate(fit):
+    seen = []
+    fit(on_iteration=lambda iteration: seen.append(copy.deepcopy(iteration)), max_iter=5)
+    largest = [torch.linalg.eigvalsh(within_class_scatter(s.H, s.labels, s.centers))[-1].item() for s in seen]
+    assert largest[-1] < largest[0]
+
+
+def test_the_first_loss_is_that_of_the_recorded_state(fit, blobs):
+    seen = []
+    fit(on_iteration=lambda s: seen.append(copy.deepcopy(s)), n_batches=1, batch_size=300, max_iter=1)
+    H, labels, U, V = seen[0].H.numpy(), seen[0].labels.numpy(), seen[0].centers.numpy(), seen[0].V.numpy()
+    expected = (((H - U[labels]) @ V[-1]) ** 2).mean()
+    assert seen[1].loss == pytest.approx(expected, rel=1e-4)
+
+
+def test_an_iteration_that_a_hook_keeps_does_not_change_afterwards(fit):
+    seen, copies = [], []
+
+    def keep(iteration):
+        seen.append(iteration)
+        copies.append(copy.deepcopy(iteration))
+
+    fit(on_iteration=keep)
+    for kept, copied in zip(seen, copies, strict=True):
+        for name in ("H", "labels", "centers", "V"):
+            assert torch.equal(getattr(kept, name), getattr(copied, name)), name
+
+
+def test_V_of_an_iteration_belongs_to_its_partition(fit):
+    seen = []
+    fit(on_iteration=lambda s: seen.append(copy.deepcopy(s)))
+    for s in seen:
+        S_w = within_class_scatter(s.H, s.labels, s.centers).double()
+        diagonal = s.V.double() @ S_w @ s.V.double().T
+        assert (diagonal.diagonal().diff() >= 0).all()
+        torch.testing.assert_close(
+            diagonal, torch.diag(diagonal.diagonal()), rtol=0, atol=1e-4 * S_w.trace().item()
+        )
+
+
+@pytest.mark.parametrize("tol", [1e-9, 1.0, 2.0])
+def test_the_first_partition_never_stops_a_fit(fit, tol, make_blobs):
+    estimator = fit(make_blobs(300, 3, 10, spread=20.0).X, tol=tol, max_iter=20)
+    assert 1 <= estimator.n_iter_ < 20
+    assert np.isnan(estimator.history_[0]["changed"])
+    assert not any(row["changed"] < tol for row in estimator.history_[:-1])
+    assert estimator.history_[-1]["changed"] < tol
+
+
+def test_changed_ignores_the_names_of_the_clusters(fit):
+    seen = []
+    estimator = fit(on_iteration=seen.append)
+    for before, after, row in zip(seen, seen[1:], estimator.history_[1:], strict=False):
+        assert row["changed"] == after.changed == label_change(before.labels, after.labels)
+
+
+def test_noise_ends_at_max_iter_with_a_warning_that_names_max_iter_and_tol(tiny, noise):
+    estimator = DEKM(
+        8, autoencoder=tiny(), max_iter=2, tol=1e-3, n_init=2, n_init_update=1, device="cpu", random_state=0
+    )
+    with pytest.warns(ConvergenceWarning, match=r"max_iter=2.*tol=0\.10%"):
+        estimator.fit(noise)
+    assert estimator.n_iter_ == 2
+
+
+def test_labels_that_settle_give_no_warning(fit, make_blobs):
+    estimator = fit(make_blobs(300, 3, 10, spread=20.0).X, tol=0.5, max_iter=20)
+    assert estimator.n_iter_ < 20
+
+
+def test_max_iter_0_is_ae_k_means(fit, make_method, start, blobs):
+    estimator = fit(max_iter=0)
+    baseline = make_method("ae_k_means", autoencoder=start, n_init=3).fit(blobs.X)
+    np.testing.assert_array_equal(estimator.labels_, baseline.labels_)
+    np.testing.assert_array_equal(estimator.embedding_, baseline.embedding_)
+    assert estimator.inertia_ == baseline.inertia_
+    assert estimator.n_iter_ == 0
+    assert len(estimator.history_) == 1
+
+
+def test_iteration_0_is_ae_k_means(fit, make_method, start, blobs):
+    baseline = make_method("ae_k_means", autoencoder=start, n_init=3).fit(blobs.X)
+    assert fit().history_[0]["inertia"] == baseline.inertia_
+
+
+def test_history_rows_tell_loss_and_change_of_each_iteration(fit):
+    estimator = fit(max_iter=3)
+    assert [row["n_iter"] for row in estimator.history_] == [0, 1, 2, 3]
+    assert math.isnan(estimator.history_[0]["loss"])
+    for row in estimator.history_[1:]:
+        assert row["loss"] > 0
+        assert 0 <= row["changed"] <= 1
+
+
+def test_a_pass_takes_every_sample_once(fit):
+    in_a_pass = fit(n_batches="pass", batch_size=64)
+    by_number = fit(n_batches=5, batch_size=64)
+    one_less = fit(n_batches=4, batch_size=64)
+    np.testing.assert_array_equal(in_a_pass.embedding_, by_number.embedding_)
+    assert not np.array_equal(in_a_pass.embedding_, one_less.embedding_)
+
+
+def test_windows_go_on_through_one_order_of_the_samples_that_repeats(fit):
+    first, second, third, fourth = losses(fit(n_batches=2, batch_size=100, max_iter=4, lr=1e-30))
+    assert fourth == pytest.approx(first, rel=1e-4)
+    assert len({round(loss, 3) for loss in (first, second, third)}) == 3
+
+
+def test_dekm_f_is_dekm_with_full_passes():
+    assert METHODS["dekm_f"].estimator == METHODS["dekm"].estimator
+    assert METHODS["dekm_f"].params == {"n_batches": "pass"}
+    assert METHODS["dekm"].params == {}
+
+
+def test_auto_takes_the_steps_of_the_authors(fit, tiny, images):
+    assert (STEPS_CONV, STEPS_DENSE) == (40, 10)
+    np.testing.assert_array_equal(fit(max_iter=1).embedding_, fit(max_iter=1, n_batches=10).embedding_)
+    convolutional = FrozenEstimator(tiny().fit(images.X))
+    by_name, by_number = (
+        fit(images.X, autoencoder=convolutional, n_batches=n_batches, max_iter=1)
+        for n_batches in ("auto", 40)
+    )
+    np.testing.assert_array_equal(by_name.embedding_, by_number.embedding_)
+
+
+@pytest.mark.parametrize(("e", "k"), [(3, 5), (7, 2)])
+def test_the_number_of_clusters_and_the_dimension_of_the_embedding_are_two_things(
+    e, k, make_method, tiny, blobs
+):
+    seen = []
+    estimator = make_method("dekm", n_clusters=k, autoencoder=tiny(embedding_dim=e), on_iteration=seen.append)
+    estimator.fit(blobs.X)
+    assert estimator.cluster_centers_.shape == (k, e)
+    assert estimator.embedding_.shape == (300, e)
+    assert seen[-1].V.shape == (e, e)
+    assert set(estimator.labels_) == set(range(k))
+
+
+def test_one_dimension_is_enough(make_method, tiny, blobs):
+    estimator = make_method("dekm", autoencoder=tiny(embedding_dim=1)).fit(blobs.X)
+    assert estimator.embedding_.shape == (300, 1)
+
+
+def test_the_encoder_belongs_to_the_labels(fit, blobs):
+    estimator = fit()
+    np.testing.assert_array_equal(estimator.predict(blobs.X), estimator.labels_)
+    H = estimator.encoder_(torch.from_numpy(blobs.X)).detach().numpy()
+    np.testing.assert_allclose(H, estimator.embedding_, rtol=1e-5, atol=1e-6)
+
+
+def test_two_fits_from_one_seed_have_the_same_V_loss_and_labels(fit):
+    runs = []
+    for _ in range(2):
+        seen = []
+        runs.append((fit(on_iteration=lambda s, seen=seen: seen.append(s.V.clone())), seen))
+    assert losses(runs[0][0]) == losses(runs[1][0])
+    np.testing.assert_array_equal(runs[0][0].labels_, runs[1][0].labels_)
+    assert all(torch.equal(first, second) for first, second in zip(runs[0][1], runs[1][1], strict=True))
+
+
+def test_fewer_samples_than_the_batch_size_are_no_problem(fit, blobs):
+    assert fit(blobs.X[:20], batch_size=256).labels_.shape == (20,)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("space", "Z"),
+        ("dims", "first"),
+        ("n_batches", 0),
+        ("n_batches", "epoch"),
+        ("max_iter", -1),
+        ("batch_size", 0),
+        ("batch_size", -5),
+        ("lr", -1.0),
+        ("n_init", 0),
+        ("n_init_update", 0),
+    ],
+)
+def test_a_parameter_that_cannot_be_used_is_named(name, value, start, blobs):
+    estimator = DEKM(3, autoencoder=start, n_init=2, n_init_update=2, max_iter=1, tol=2.0, device="cpu")
+    with pytest.raises(InputError, match=f"{name}={value!r} should be"):
+        estimator.set_params(**{name: value}).fit(blobs.X)

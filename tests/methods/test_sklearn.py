@@ -1,0 +1,74 @@
+"""scikit-learn's own checks of every estimator, and its tools around them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from dekm.methods import METHODS
+from dekm.methods.autoencoder import Autoencoder
+
+TINY = {
+    "autoencoder": Autoencoder(hidden=(8,), channels=(2, 2, 2), embedding_dim=3, n_epochs=1, device="cpu"),
+    "n_init": 1,
+    "n_init_update": 1,
+    "max_iter": 1,
+    "update_interval": 2,
+    "epochs_per_iter": 1,
+    "device": "cpu",
+}
+
+every_method = pytest.mark.parametrize("name", METHODS)
+
+
+def small(name):
+    row = METHODS[name]
+    names = row.load()._get_param_names()
+    return row.load()(**{key: value for key, value in TINY.items() if key in names} | dict(row.params))
+
+
+def expected_failed_checks(estimator):
+    """The constructors take anything; in the test run alone their annotations are checked (conftest.py)."""
+    return {"check_do_not_raise_errors_in_init_or_set_params": "annotations are checked in the test run"}
+
+
+CLASSES = {row.estimator: name for name, row in METHODS.items()}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(
+    [*map(small, CLASSES.values()), TINY["autoencoder"]], expected_failed_checks=expected_failed_checks
+)
+def test_an_estimator_passes_scikit_learns_check(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture
+def table(blobs):
+    return pd.DataFrame(blobs.X, columns=[f"c{i}" for i in range(10)])
+
+
+@every_method
+def test_a_method_is_the_last_step_of_a_pipeline(name, make_method, table):
+    pipeline = make_pipeline(MinMaxScaler(), make_method(name)).fit(table)
+    np.testing.assert_array_equal(pipeline.predict(table), pipeline[-1].labels_)
+
+
+@every_method
+def test_a_method_sets_its_output_to_frames(name, make_method, table):
+    estimator = clone(make_method(name)).set_output(transform="pandas").fit(table)
+    embedded = estimator.transform(table)
+    prefix = type(estimator).__name__.lower()
+    assert embedded.columns.tolist() == [f"{prefix}{i}" for i in range(estimator.embedding_.shape[1])]
+    np.testing.assert_array_equal(estimator.predict(table), estimator.labels_)
+    assert estimator.score(table) == pytest.approx(-estimator.inertia_, rel=1e-4)
+
+
+def test_a_progress_bar_is_shown_when_asked(make_method, blobs, capsys):
+    make_method("dekm", progress=True).fit(blobs.X)
+    assert "DEKM" in capsys.readouterr().err
+    make_method("dekm").fit(blobs.X)
+    assert capsys.readouterr().err == ""

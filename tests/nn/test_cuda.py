@@ -1,0 +1,143 @@
+"""What only a GPU can show: a captured step is the step itself, every method repeats bit by bit, and seeds
+side by side are seeds alone.
+
+Where there is no GPU, `test_emulated_gpu.py` runs these tests on an emulated one.
+"""
+
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+from sklearn.frozen import FrozenEstimator
+
+from dekm import Autoencoder
+from dekm.concurrency import side_by_side
+from dekm.datasets import DATASETS, prepared
+from dekm.experiment.cells import cluster_cell, pretrain_cell
+from dekm.files import read_json
+from dekm.methods import METHODS
+from dekm.nn.networks import ConvAutoencoder, MLPAutoencoder, xavier_initialize
+from dekm.nn.training import WARM_UP, Step, batches, squared_error
+
+pytestmark = [
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU"),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+]
+
+DEVICES = [f"cuda:{i}" for i in range(torch.cuda.device_count())]
+
+
+def trained(network, X, *, captured):
+    """Parameters and losses after ten steps."""
+
+    def loss(index):
+        x = X[index]
+        return squared_error(network(x), x)
+
+    step = Step(loss, network.parameters(), lr=1e-3)
+    if not captured:
+        step._warm_up = 10
+    stream = batches(len(X), 32, generator=torch.Generator().manual_seed(0), reshuffle=True, device=X.device)
+    losses = [float(step(next(stream))) for _ in range(10)]
+    return torch.cat([value.detach().flatten() for value in network.parameters()]).cpu(), losses
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("depth", [1, 3, None])
+def test_captured_steps_are_the_steps_one_by_one(device, depth):
+    shape = (40,) if depth is None else (16, 16, depth)
+    X = torch.rand(100, *shape, generator=torch.Generator().manual_seed(0)).to(device)
+    results = []
+    for captured in (True, False):
+        network = (
+            MLPAutoencoder(shape, 5, (32, 16)) if depth is None else ConvAutoencoder(shape, 5, (8, 8, 8))
+        )
+        xavier_initialize(network, torch.Generator().manual_seed(0))
+        results.append(trained(network.to(device), X, captured=captured))
+    torch.testing.assert_close(results[0][0], results[1][0], rtol=1e-4, atol=1e-5)
+    assert results[0][1] == pytest.approx(results[1][1], rel=1e-4)
+    assert results[0][1][-1] < results[0][1][0]
+
+
+@pytest.mark.parametrize("pretraining", ["end_to_end", "layerwise"])
+def test_pretraining_repeats_bit_by_bit(pretraining, blobs):
+    embeddings = [
+        Autoencoder(hidden=(32, 16), n_epochs=5, pretraining=pretraining, device="cuda", random_state=0)
+        .fit(blobs.X)
+        .transform(blobs.X)
+        for _ in range(2)
+    ]
+    np.testing.assert_array_equal(*embeddings)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_repeats_bit_by_bit(name, device, make_method, tiny, images):
+    start = FrozenEstimator(tiny(device=device).fit(images.X))
+    fitted = []
+    for _ in range(2):
+        estimator = make_method(name, device=device)
+        if "autoencoder" in estimator.get_params():
+            estimator.set_params(autoencoder=start)
+        fitted.append(estimator.fit(images.X))
+    np.testing.assert_array_equal(fitted[0].embedding_, fitted[1].embedding_)
+    np.testing.assert_array_equal(fitted[0].labels_, fitted[1].labels_)
+    np.testing.assert_array_equal(fitted[0].predict(images.X), fitted[0].labels_)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_with_captured_steps_is_the_method_with_steps_one_by_one(
+    name, make_method, images, monkeypatch
+):
+    fitted = []
+    for warm_up in (WARM_UP, 10**9):
+        monkeypatch.setattr("dekm.nn.training.WARM_UP", warm_up)
+        estimator = make_method(name, device="cuda")
+        known = {
+            "batch_size": 16,
+            "lr": 1e-2,
+            "update_interval": 4,
+            "n_batches": 4,
+            "max_iter": 3,
+            "tol": 0.0,
+        }
+        row = METHODS[name].params
+        estimator.set_params(
+            **{key: value for key, value in known.items() if key in estimator.get_params() and key not in row}
+        )
+        fitted.append(estimator.fit(images.X))
+    losses = [[iteration["loss"] for iteration in estimator.history_] for estimator in fitted]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-3, nan_ok=True)
+    np.testing.assert_allclose(fitted[0].embedding_, fitted[1].embedding_, rtol=1e-2, atol=1e-3)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", METHODS)
+def test_seeds_side_by_side_are_seeds_alone(name, device, make_method, images):
+    def fit(seed, fitted):
+        fitted[seed] = make_method(name, device=device, random_state=seed).fit(images.X)
+
+    alone, beside = {}, {}
+    for seed in range(3):
+        fit(seed, alone)
+    runs = [partial(fit, seed, beside) for seed in range(3)]
+    side_by_side(runs, torch.device(device), images.X.nbytes)
+    for seed in range(3):
+        np.testing.assert_array_equal(beside[seed].embedding_, alone[seed].embedding_)
+        np.testing.assert_array_equal(beside[seed].labels_, alone[seed].labels_)
+
+
+def test_a_cell_of_three_seeds_is_three_cells_of_one(tmp_path):
+    pretraining = {"channels": (4, 8, 8), "n_epochs": 2, "batch_size": 32}
+    settings = {"n_init": 2, "n_init_update": 2, "max_iter": 2, "tol": 0.0, "n_batches": 8}
+    found = []
+    for name, cells in (("beside", [[0, 1, 2]]), ("alone", [[0], [1], [2], [0, 1, 2]])):
+        results = tmp_path / name
+        prepared.prepare(DATASETS["digits"], tmp_path / "raw", results / "data/digits", subsample=100)
+        for seeds in cells:
+            pretrain_cell(results, "digits", "conv", seeds, pretraining, device="cuda")
+            cluster_cell(results, "digits", "dekm", seeds, settings, device="cuda")
+        summary = read_json(results / "runs/digits/dekm/summary.json")["seeds"]
+        found.append([(run["acc"], run["nmi"], run["inertia"]) for run in summary.values()])
+    assert found[0] == found[1]

@@ -1,0 +1,169 @@
+import subprocess
+import sys
+from itertools import islice
+
+import numpy as np
+import pytest
+import torch
+
+from dekm.errors import InputError
+from dekm.nn.device import resolve_device
+from dekm.nn.training import EMBEDDING_BATCH, Step, batches, encode, steps_per_epoch
+
+CPU = torch.device("cpu")
+
+
+def stream(n, batch_size, *, reshuffle=False, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    return batches(n, batch_size, generator=generator, reshuffle=reshuffle, device=CPU)
+
+
+def indices(n, batch_size, count, **options):
+    """The first `count` indices of a stream."""
+    n_batches = -(-count // min(batch_size, n))
+    return torch.cat(list(islice(stream(n, batch_size, **options), n_batches)))[:count].tolist()
+
+
+@pytest.mark.parametrize("batch_size", [1, 3, 5, 9, 10])
+@pytest.mark.parametrize("reshuffle", [False, True])
+def test_every_epoch_holds_every_sample_once(batch_size, reshuffle):
+    drawn = indices(10, batch_size, 50, reshuffle=reshuffle)
+    for epoch in range(5):
+        assert sorted(drawn[10 * epoch : 10 * epoch + 10]) == list(range(10))
+
+
+def test_any_window_of_n_indices_holds_every_sample_once_without_reshuffle():
+    drawn = indices(7, 3, 40)
+    for start in range(33):
+        assert sorted(drawn[start : start + 7]) == list(range(7))
+
+
+def test_a_window_goes_on_where_the_last_one_stopped():
+    cyclic = stream(10, 3)
+    windows = [torch.cat(list(islice(cyclic, 2))).tolist() for _ in range(5)]
+    assert sorted(index for window in windows for index in window) == sorted(list(range(10)) * 3)
+    assert windows[0] != windows[1]
+
+
+def test_the_short_last_batch_of_an_epoch_is_filled_from_the_next():
+    first = list(islice(stream(10, 4), 3))
+    assert [len(batch) for batch in first] == [4, 4, 4]
+    assert first[2][2:].tolist() == first[0][:2].tolist()
+
+
+def test_fewer_samples_than_the_batch_size_make_batches_of_all():
+    for batch in islice(stream(5, 256, reshuffle=True), 4):
+        assert sorted(batch.tolist()) == [0, 1, 2, 3, 4]
+
+
+def test_reshuffle_gives_every_epoch_an_order_of_its_own():
+    drawn = indices(20, 5, 60, reshuffle=True)
+    assert len({tuple(drawn[start : start + 20]) for start in (0, 20, 40)}) == 3
+
+
+def test_without_reshuffle_the_first_order_repeats_and_is_shuffled():
+    drawn = indices(20, 5, 40)
+    assert drawn[:20] == drawn[20:]
+    assert drawn[:20] != list(range(20))
+
+
+def test_the_seed_of_the_generator_decides_the_order():
+    assert indices(20, 5, 20, seed=1) == indices(20, 5, 20, seed=1)
+    assert indices(20, 5, 20, seed=1) != indices(20, 5, 20, seed=2)
+
+
+def test_steps_of_an_epoch_hold_all_samples():
+    assert [steps_per_epoch(n, 4) for n in (1, 3, 4, 5, 8, 9)] == [1, 1, 1, 2, 2, 3]
+
+
+def test_a_step_is_one_adam_step_written_by_hand():
+    x = torch.tensor([[1.0, 2.0], [3.0, -1.0], [0.5, 4.0]], dtype=torch.float64)
+    weight = torch.nn.Parameter(torch.tensor([0.7, -0.3], dtype=torch.float64))
+    step = Step(lambda index: ((x[index] @ weight - 1) ** 2).mean(), [weight], lr=0.1)
+    by_hand, first, second = np.array([0.7, -0.3]), np.zeros(2), np.zeros(2)
+    for t, index in enumerate([[0, 2], [1, 0], [2, 1]], start=1):
+        batch = x.numpy()[index]
+        residual = batch @ by_hand - 1
+        loss = step(torch.tensor(index))
+        assert loss.item() == pytest.approx((residual**2).mean(), rel=1e-12)
+        gradient = 2 * batch.T @ residual / len(index)
+        first = 0.9 * first + 0.1 * gradient
+        second = 0.999 * second + 0.001 * gradient**2
+        corrected = np.sqrt(second / (1 - 0.999**t)) + 1e-8
+        by_hand = by_hand - 0.1 * first / (1 - 0.9**t) / corrected
+        np.testing.assert_allclose(weight.detach().numpy(), by_hand, rtol=1e-10)
+
+
+def test_a_step_returns_a_loss_without_a_graph():
+    weight = torch.nn.Parameter(torch.ones(1))
+    assert not Step(lambda index: (weight**2).sum(), [weight], lr=0.1)(torch.tensor([0])).requires_grad
+
+
+def test_targets_copied_into_their_place_reach_the_next_step():
+    weight, target = torch.nn.Parameter(torch.zeros(1)), torch.zeros(1)
+    step = Step(lambda index: ((weight - target[index]) ** 2).sum(), [weight], lr=0.1)
+    step(torch.tensor([0]))
+    target.copy_(torch.tensor([5.0]))
+    assert step(torch.tensor([0])).item() == 25.0
+    assert weight.item() > 0
+
+
+@pytest.mark.parametrize("n", [1, 5, EMBEDDING_BATCH, EMBEDDING_BATCH + 3])
+def test_encode_in_blocks_is_encode_at_once(n):
+    X = torch.arange(2.0 * n).reshape(n, 2) / n
+    encoder = torch.nn.Linear(2, 3)
+    H = encode(encoder, X)
+    assert not H.requires_grad
+    torch.testing.assert_close(H, encoder(X).detach())
+
+
+def test_the_global_random_state_is_left_alone(blobs, tiny):
+    torch_state, numpy_state = torch.get_rng_state(), np.random.get_state()  # noqa: NPY002
+    tiny(n_epochs=2).fit(blobs.X)
+    assert torch.equal(torch.get_rng_state(), torch_state)
+    for before, after in zip(numpy_state, np.random.get_state(), strict=True):  # noqa: NPY002
+        np.testing.assert_array_equal(before, after)
+
+
+def test_cpu_is_a_device():
+    assert resolve_device("cpu") == CPU
+    assert resolve_device("auto").type in ("cpu", "cuda")
+
+
+@pytest.mark.parametrize("device", ["gpu", "mps", "tpu", "", "cuda:x"])
+def test_an_unknown_device_is_named_with_the_right_ones(device):
+    with pytest.raises(InputError, match=f"device='{device}' should be 'auto', 'cpu', 'cuda' or 'cuda:N'"):
+        resolve_device(device)
+
+
+def test_a_gpu_that_is_not_there_is_named():
+    with pytest.raises(InputError, match=r"device='cuda:99' is not there: PyTorch sees \d+ GPUs\."):
+        resolve_device("cuda:99")
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "pass",
+        "torch.set_float32_matmul_precision('high')",
+        "torch.backends.cuda.matmul.allow_tf32 = True",
+        "torch.backends.cudnn.allow_tf32 = False",
+        "torch.backends.fp32_precision = 'ieee'",
+        "torch.backends.cudnn.conv.fp32_precision = 'ieee'",
+    ],
+)
+def test_whatever_precision_the_user_has_set_is_the_users_again(setting):
+    lines = [
+        "import torch",
+        "from dekm.nn.training import tensor_cores",
+        "cudnn, matmul = torch.backends.cudnn, torch.backends.cuda.matmul",
+        "def state():",
+        "    return matmul.fp32_precision, cudnn.conv.fp32_precision, cudnn.benchmark, cudnn.deterministic",
+        setting,
+        "before = state()",
+        "with tensor_cores():",
+        "    assert state() == ('tf32', 'tf32', False, True), state()",
+        "assert state() == before, (state(), before)",
+    ]
+    done = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

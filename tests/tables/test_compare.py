@@ -1,0 +1,109 @@
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from dekm.cli import main
+from dekm.datasets import DATASETS
+from dekm.errors import InputError
+from dekm.tables import write_table2, write_table3
+from dekm.tables.compare import compare
+from dekm.tables.table2 import table2
+from tests.helpers.handmade import write_facts, write_scores, write_summary
+
+PAPER = Path(__file__).parents[2] / "resources" / "paper"
+
+
+def write_set(results: Path, *, dekm: float) -> Path:
+    write_facts(results, "mnist", "MNIST")
+    write_scores(results, "mnist", "k_means", [0.50, 0.52])
+    write_scores(results, "mnist", "dekm", [dekm, dekm + 0.001])
+    return results
+
+
+def test_a_set_does_not_differ_from_itself_nor_from_its_table(tmp_path: Path) -> None:
+    results = write_set(tmp_path / "new", dekm=0.9)
+    write_table3(results, ["mnist"], ["k_means", "dekm"], PAPER / "table3.csv", results / "tables")
+    for reference in (results, results / "tables", results / "tables" / "table3.csv"):
+        assert compare(results, reference).empty
+
+
+def test_a_cell_beyond_two_standard_errors_is_listed(tmp_path: Path) -> None:
+    old, new = write_set(tmp_path / "old", dekm=0.9), write_set(tmp_path / "new", dekm=0.8)
+    write_scores(new, "mnist", "k_means", [0.49, 0.51])
+    found = compare(new, old)
+    assert found[["dataset", "method", "metric", "verdict"]].values.tolist() == [
+        ["mnist", "dekm", "acc", "lower"]
+    ]
+    assert found["difference"].iloc[0] == pytest.approx(-10)
+
+
+def test_a_cell_of_one_set_only_is_listed(tmp_path: Path) -> None:
+    old, new = write_set(tmp_path / "old", dekm=0.9), write_set(tmp_path / "new", dekm=0.9)
+    write_scores(new, "mnist", "dekm_f", [0.9])
+    write_scores(old, "usps", "k_means", [0.6])
+    found = compare(new, old).set_index(["dataset", "method"])["verdict"]
+    assert set(found[("mnist", "dekm_f")]) == {"not in the reference"}
+    assert set(found[("usps", "k_means")]) == {"not in the results"}
+
+
+def test_data_without_labels_are_compared_by_inertia(tmp_path: Path) -> None:
+    for name, inertia in (("old", 10.0), ("new", 12.0)):
+        write_facts(tmp_path / name, "mine", class_counts=None)
+        write_summary(tmp_path / name, "mine", "dekm", [{"inertia": inertia}])
+    assert compare(tmp_path / "new", tmp_path / "old")["metric"].tolist() == ["inertia"]
+
+
+def test_what_is_no_set_of_results_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"should be a folder with runs/ or table3\.csv"):
+        compare(tmp_path, tmp_path)
+    file = tmp_path / "table3.csv"
+    file.write_text("dataset,method\nmnist,dekm\n")
+    with pytest.raises(InputError, match=r"lacks the columns \['mean', 'metric', 'n_seeds', 'sd'\]"):
+        compare(tmp_path, tmp_path)
+    (tmp_path / "runs" / "mnist" / "dekm").mkdir(parents=True)
+    with pytest.raises(InputError, match="holds no finished cell"):
+        compare(tmp_path, tmp_path)
+
+
+@pytest.mark.usefixtures("restored_logging")
+def test_the_command_prints_the_differences(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    old, new = write_set(tmp_path / "old", dekm=0.9), write_set(tmp_path / "new", dekm=0.8)
+    assert main(["compare", str(new), str(old)]) == 0
+    printed = capsys.readouterr().out
+    assert "| mnist dekm ACC | 80.05 ± 0.07 | 90.05 ± 0.07 | -10.00" in printed
+    assert "1 cells differ" in printed
+
+
+def test_table_2_stands_beside_the_papers(tmp_path: Path) -> None:
+    whole = {"n_clusters": 10, "shape": [28, 28, 1]}
+    write_facts(tmp_path, "mnist", "MNIST", n_samples=70000, subsample=None, **whole)
+    write_facts(tmp_path, "usps", "USPS", n_samples=5000, subsample=5000, **whole)
+    write_facts(tmp_path, "coil20", "COIL-20", n_samples=1440, **whole)
+    (tmp_path / "data" / "frgc").mkdir()
+    (tmp_path / "data" / "frgc" / "skipped.json").write_text('{"reason": "needs a licence"}')
+    datasets = ["mnist", "usps", "coil20", "frgc", "digits"]
+    rows = table2(tmp_path, datasets, pd.read_csv(PAPER / "table2.csv")).set_index("dataset")
+    assert rows.loc["mnist", "shape"] == rows.loc["mnist", "paper_shape"] == "28x28x1"
+    assert rows["reason"].tolist() == [
+        "",
+        "a subsample of 5,000, each class in its share",
+        "differs from the paper in n_clusters",
+        "skipped: needs a licence",
+        "not prepared",
+    ]
+    write_table2(tmp_path, datasets, PAPER / "table2.csv", tmp_path / "tables")
+    assert len(list((tmp_path / "tables").glob("table2.*"))) == 4
+    text = (tmp_path / "tables" / "table2.md").read_text()
+    assert "70,000 [70,000]" in text
+    assert "28×28×1 [28×28×1]" in text
+    assert "FRGC (3)" in text
+    assert r"$\times$" in (tmp_path / "tables" / "table2.tex").read_text()
+
+
+def test_the_papers_table_2_is_that_of_the_package() -> None:
+    paper = pd.read_csv(PAPER / "table2.csv").set_index("dataset")
+    for name, row in paper.iterrows():
+        dataset = DATASETS[name]
+        expected = (dataset.label, dataset.n_samples, dataset.n_clusters, "x".join(map(str, dataset.shape)))
+        assert tuple(row.astype(object)) == expected

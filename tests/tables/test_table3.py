@@ -1,0 +1,167 @@
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from dekm.datasets import DATASETS
+from dekm.methods import METHODS
+from dekm.tables import write_table3
+from dekm.tables.cells import read_results, table3
+from dekm.tables.grid import Cell, Grid
+from dekm.tables.html import to_html
+from dekm.tables.latex import to_latex
+from dekm.tables.markdown import to_markdown
+from dekm.tables.scores import further_cells, further_grid, score_grid
+from tests.helpers.handmade import write_facts, write_scores, write_summary
+
+PAPER_FILE = Path(__file__).parents[2] / "resources" / "paper" / "table3.csv"
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """Two datasets, two methods, two seeds."""
+    for dataset, label in (("mnist", "MNIST"), ("digits", "digits")):
+        write_facts(tmp_path, dataset, label)
+        for method, acc in (("k_means", 0.5), ("dekm_f", 0.9)):
+            write_scores(tmp_path, dataset, method, [acc, acc + 0.02], nmi=0.25)
+    return tmp_path
+
+
+def cells(results: Path, methods: tuple[str, ...] = ("k_means", "dekm_f")) -> pd.DataFrame:
+    return table3(read_results(results, ["mnist", "digits"], methods), pd.read_csv(PAPER_FILE))
+
+
+def cell(results: Path, method: str, metric: str = "acc", dataset: str = "mnist") -> pd.Series:
+    table = cells(results, tuple(folder.name for folder in sorted((results / "runs" / dataset).iterdir())))
+    return table.query("dataset == @dataset and method == @method and metric == @metric").iloc[0]
+
+
+def test_a_cell_is_the_mean_and_standard_deviation_of_its_seeds(results: Path) -> None:
+    found = cell(results, "k_means")
+    assert found["mean"] == pytest.approx(51)
+    assert found["sd"] == pytest.approx(2**0.5)
+    assert found["n_seeds"] == 2
+    assert found["paper"] == 53.40
+    assert found["difference"] == pytest.approx(-2.40)
+
+
+def test_a_dataset_that_the_paper_lacks_has_no_number_of_the_paper(results: Path) -> None:
+    assert cells(results).query("dataset == 'digits'")["paper"].isna().all()
+
+
+def test_best_is_decided_on_unrounded_means(results: Path) -> None:
+    write_scores(results, "mnist", "dekm", [0.910001, 0.910001])
+    assert cell(results, "dekm")["place"] == 1
+    assert cell(results, "dekm_f")["place"] == 2
+    assert pd.isna(cell(results, "k_means")["place"])
+
+
+def test_equal_means_share_a_place(results: Path) -> None:
+    write_scores(results, "mnist", "dekm", [0.91, 0.91])
+    assert cell(results, "dekm")["place"] == cell(results, "dekm_f")["place"] == 1
+
+
+@pytest.mark.parametrize(("acc", "tied"), [((0.905, 0.905), True), ((0.89, 0.89), False)])
+def test_a_mean_closer_to_the_best_than_the_standard_error_is_tied(
+    results: Path, acc: tuple[float, float], tied: bool
+) -> None:
+    # dekm_f: 91 with a standard deviation of 1.41, so a standard error of 1 to a mean without spread
+    write_scores(results, "mnist", "dekm", acc)
+    assert cell(results, "dekm")["tied"] == tied
+    assert not cell(results, "dekm_f")["tied"]
+
+
+def test_markdown_shows_ours_and_the_papers_in_the_given_order(results: Path) -> None:
+    header, _, first, second, *_ = to_markdown(score_grid(cells(results))).splitlines()
+    assert [column.strip() for column in header.strip("|").split("|")] == [
+        "Method",
+        "MNIST ACC",
+        "MNIST NMI",
+        "digits ACC",
+        "digits NMI",
+    ]
+    assert "51.00 ± 1.41_ [53.40, −2.40]" in first
+    assert first.strip("| ").startswith("K-means")
+    assert second.strip("| ").startswith("DEKM_F")
+    assert "**91.00 ± 1.41** [94.23, −3.23]" in second
+
+
+def test_the_papers_stars_and_dashes_stay_with_its_numbers(results: Path) -> None:
+    table = cells(results)
+    table.loc[0, ["paper", "paper_quoted"]] = [84.0, "yes"]
+    table.loc[1, ["paper", "difference", "paper_quoted"]] = [float("nan"), float("nan"), "no"]
+    grid = score_grid(table)
+    assert r"[84.00\*" in to_markdown(grid)
+    assert "[–]" in to_markdown(grid)
+    assert "[84.00$^*$]" in to_latex(grid)
+    assert "84.00* (" in to_html("page", [grid])
+
+
+def test_one_seed_has_no_standard_deviation(results: Path) -> None:
+    for dataset in ("mnist", "digits"):
+        write_scores(results, dataset, "k_means", [0.5])
+        write_scores(results, dataset, "dekm_f", [0.6])
+    text = to_markdown(score_grid(cells(results)))
+    assert "_50.00_ [53.40" in text
+    assert "over 1 seed. A single seed shows no noise." in text
+
+
+def test_latex_has_the_two_level_header_and_escapes_names(results: Path) -> None:
+    text = to_latex(score_grid(cells(results)))
+    assert r" & \multicolumn{2}{c}{MNIST} & \multicolumn{2}{c}{digits} \\" in text
+    assert r"\cmidrule(lr){2-3}\cmidrule(lr){4-5}" in text
+    assert r"Method & ACC & NMI & ACC & NMI \\" in text
+    assert r"DEKM\_F & \textbf{91.00 $\pm$ 1.41} [94.23]" in text
+    assert text.count(r"\\") == 4
+
+
+def test_html_is_one_escaped_page_that_loads_nothing(results: Path) -> None:
+    page = to_html("a < b", [score_grid(cells(results)), Grid("x", "<X>", [("", "&")], [[Cell("<")]], "c")])
+    assert "<title>a &lt; b</title>" in page
+    assert '<h2 id="x">&lt;X&gt;</h2>' in page
+    assert '<th colspan="2" scope="colgroup">MNIST</th>' in page
+    assert "http" not in page
+    assert "src=" not in page
+
+
+def test_seconds_and_memory_stand_beside_ari(results: Path) -> None:
+    write_summary(results, "mnist", "dekm", [{"acc": 0.9, "nmi": 0.9, "ari": 0.8, "seconds": 10.0}] * 2)
+    benchmark = results / "benchmarks" / "cluster" / "mnist" / "dekm.tsv"
+    benchmark.parent.mkdir(parents=True)
+    benchmark.write_text("s\th:m:s\tmax_rss\n20.0\t0:00:20\t481.6\n")
+    found = further_cells(read_results(results, ["mnist"], ["dekm", "k_means"]), results)
+    assert found.query("method == 'dekm'")["mean"].tolist() == [pytest.approx(80), 10.0, 481.6]
+    text = to_markdown(further_grid(found))
+    assert "| **80.00 ± 0.00** | 10.0 ± 0.0" in text
+    assert "482" in text
+    assert "| K-means | –" in text
+
+
+def test_all_files_are_written_and_the_same_again(results: Path) -> None:
+    written = []
+    for folder in (results / "one", results / "two"):
+        write_table3(results, ["mnist"], ["k_means", "dekm_f"], PAPER_FILE, folder)
+        written.append({file.name: file.read_bytes() for file in folder.iterdir()})
+    assert written[0] == written[1]
+    names = {
+        f"{name}.{kind}" for name in ("further", "ranks", "claims", "verdicts") for kind in ("csv", "md")
+    }
+    assert set(written[0]) == names | {f"table3.{kind}" for kind in ("csv", "md", "tex", "html")}
+    assert len(pd.read_csv(results / "one" / "table3.csv")) == 4
+
+
+def test_the_papers_table_is_whole() -> None:
+    paper = pd.read_csv(PAPER_FILE)
+    assert len(paper) == 10 * 7 * 2
+    assert set(METHODS) <= set(paper["method"])
+    assert set(DATASETS) - {"digits", "topics"} <= set(paper["dataset"])
+    assert paper["value"].isna().sum() == 2 * 7
+    best = (
+        paper.query("metric == 'acc'").set_index(["dataset", "method"])["value"].groupby("dataset").idxmax()
+    )
+    assert [method for _, method in best[["mnist", "usps", "coil20", "news20"]]] == [
+        "dekm",
+        "dekm",
+        "dcn",
+        "dkm",
+    ]

@@ -1,0 +1,84 @@
+"""What a person sees: the report and the MLflow UI in a real browser without network."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from mlflow import MlflowClient
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+from dekm.tracking import address
+from tests.helpers.ui import serving
+from tests.helpers.workspace import Workspace
+
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+SECONDS = 60
+OFFLINE = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    "--window-size=1500,1000",
+)
+
+pytestmark = pytest.mark.skipif(
+    not (CHROMIUM and DRIVER) and not os.environ.get("CI"),
+    reason="needs chromium and chromedriver on the PATH",
+)
+
+
+@pytest.fixture
+def browser() -> Iterator[webdriver.Chrome]:
+    options = webdriver.ChromeOptions()
+    options.binary_location = str(CHROMIUM)
+    for argument in OFFLINE:
+        options.add_argument(argument)
+    chrome = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    yield chrome
+    chrome.quit()
+
+
+def shows(browser: webdriver.Chrome, text: str) -> None:
+    """Wait until the page shows a text."""
+    WebDriverWait(browser, SECONDS).until(
+        lambda page: text in page.find_element(By.TAG_NAME, "body").text, message=f"{text!r} is not shown"
+    )
+
+
+def test_the_report_shows_its_categories_and_a_figure_without_network(
+    finished: Path, browser: webdriver.Chrome
+) -> None:
+    report = finished / "report.html"
+    workspace = Workspace(finished)
+    subprocess.run(workspace.command("--report", str(report)), cwd=finished, check=True, capture_output=True)
+    browser.get(report.as_uri())
+    shows(browser, "Deep Embedded K-Means Clustering")
+    for category in ("Figures", "Runs", "Tables"):
+        shows(browser, category)
+    browser.find_element(By.XPATH, "//*[text()='Tables']").click()
+    shows(browser, "Table III")
+
+
+def test_the_ui_shows_the_runs_of_dekm_and_their_curves(finished: Path, browser: webdriver.Chrome) -> None:
+    store = finished / "results"
+    with serving(store) as url:
+        client = MlflowClient(address(store))
+        experiment_id = client.get_experiment_by_name("tiny").experiment_id
+        run = client.search_runs([experiment_id], "tags.method = 'dekm' and tags.seed = '0'")[0]
+        browser.get(f"{url}/#/experiments/{experiment_id}/runs")
+        shows(browser, "digits/dekm/s0")
+        browser.get(f"{url}/#/experiments/{experiment_id}/runs/{run.info.run_id}/model-metrics")
+        shows(browser, "acc")
+        WebDriverWait(browser, SECONDS).until(
+            lambda page: page.find_elements(By.CSS_SELECTOR, ".js-plotly-plot")
+        )

@@ -1,0 +1,199 @@
+"""The workflow, run for real on a tiny configuration."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.helpers.workspace import TINY, Workspace
+
+
+@pytest.fixture
+def workspace(finished: Path, tmp_path: Path) -> Workspace:
+    """A copy of a finished run."""
+    shutil.copytree(finished, tmp_path / "copy")
+    return Workspace(tmp_path / "copy")
+
+
+def changed(**changes: object) -> dict:
+    return TINY | changes
+
+
+def test_every_run_is_in_the_table_and_in_the_store(workspace: Workspace) -> None:
+    table = pd.read_csv(workspace.results / "tables" / "table3.csv")
+    assert set(table["method"]) == set(TINY["methods"])
+    assert (table["n_seeds"] == 2).all()
+    summary = json.loads((workspace.results / "runs" / "digits" / "dekm" / "summary.json").read_text())
+    mean = 100 * sum(run["acc"] for run in summary["seeds"].values()) / 2
+    row = table.query("method == 'dekm' and metric == 'acc'").iloc[0]
+    assert row["mean"] == pytest.approx(mean, abs=1e-3)
+
+    runs = workspace.stored_runs()
+    assert {run.info.status for run in runs} == {"FINISHED"}
+    names = sorted(run.info.run_name for run in runs)
+    expected = [f"digits/{what}/s{seed}" for what in ("conv", *TINY["methods"]) for seed in (0, 1)]
+    assert names == sorted([*expected, "tables and figures"])
+    dekm = next(run for run in runs if run.info.run_name == "digits/dekm/s0")
+    assert dekm.data.params["max_iter"] == "2"
+    assert dekm.data.metrics["acc"] == pytest.approx(summary["seeds"]["0"]["acc"])
+    assert {"train/loss", "train/inertia", "eval/acc", "eval/nmi"} <= set(dekm.data.metrics)
+    assert {"dataset", "method", "seed", "commit", "device", "key", "data_digest"} <= set(dekm.data.tags)
+
+
+def test_facts_reproduce_a_run(workspace: Workspace) -> None:
+    folder = workspace.results / "runs" / "digits" / "dekm" / "seed0"
+    facts = json.loads((folder / "facts.json").read_text())
+    assert facts["settings"] == {"max_iter": 2, "n_init": 2, "n_init_update": 20, "tol": 0.001}
+    assert facts["data"] == json.loads((workspace.results / "data/digits/facts.json").read_text())["digest"]
+    assert {"key", "seed", "commit", "versions", "device", "pretrained"} <= set(facts)
+    assert {file.name for file in folder.iterdir()} == {
+        "facts.json",
+        "metrics.json",
+        "history.csv",
+        "labels.npy",
+        "embedding.npy",
+        "model.safetensors",
+    }
+
+
+def test_a_finished_run_has_nothing_to_do(workspace: Workspace) -> None:
+    assert workspace.planned() == {}
+
+
+def test_the_root_snakefile_plans_the_same_jobs_as_that_of_the_workflow(tmp_path: Path) -> None:
+    empty = Workspace(tmp_path)
+    root, inner = empty.planned(), empty.planned(snakefile="workflow/Snakefile")
+    assert root.pop("everything") == inner.pop("all") == 1
+    assert (
+        root
+        == inner
+        == {
+            "prepare": 1,
+            "pretrain": 1,
+            "cluster": 3,
+            "table2": 1,
+            "table": 1,
+            "track": 1,
+            "figure_entropy": 1,
+            "figure_samples": 1,
+            "figures_of_run": 1,
+        }
+    )
+
+
+def test_a_changed_parameter_reruns_its_method_and_nothing_else(workspace: Workspace) -> None:
+    methods = TINY["methods"] | {"dekm": {"max_iter": 3, "n_init": 2}}
+    plan = workspace.planned(config=changed(methods=methods))
+    assert plan == {"cluster": 1, "table": 1, "track": 1, "figures_of_run": 1, "everything": 1}
+
+
+def test_a_changed_mirror_reruns_nothing(workspace: Workspace) -> None:
+    assert workspace.planned(config=changed(mirror="http://127.0.0.1:9/")) == {}
+
+
+def test_one_dataset_is_a_target(tmp_path: Path) -> None:
+    config = changed(datasets=TINY["datasets"] | {"topics": {"subsample": 200}})
+    plan = Workspace(tmp_path).planned("digits", config=config)
+    assert plan == {
+        "prepare": 1,
+        "pretrain": 1,
+        "cluster": 3,
+        "table_of_dataset": 1,
+        "track_dataset": 1,
+        "digits": 1,
+    }
+
+
+def test_an_added_seed_runs_alone(workspace: Workspace) -> None:
+    before, n_stored = workspace.ids("dekm"), len(workspace.stored_runs())
+    workspace.run(config=changed(seeds=[0, 1, 2]))
+    after = workspace.ids("dekm")
+    assert {name: after[name] for name in before} == before
+    assert set(after) - set(before) == {"seed2"}
+    assert len(workspace.stored_runs()) == n_stored + 4
+    table = pd.read_csv(workspace.results / "tables" / "table3.csv")
+    assert (table["n_seeds"] == 3).all()
+
+
+def test_a_seed_whose_folder_was_deleted_runs_alone(workspace: Workspace) -> None:
+    before = workspace.ids("dekm")
+    cell = workspace.results / "runs" / "digits" / "dekm"
+    (cell / "summary.json").unlink()
+    shutil.rmtree(cell / "seed1")
+    workspace.run()
+    after = workspace.ids("dekm")
+    assert after["seed0"] == before["seed0"]
+    assert after["seed1"] != before["seed1"]
+
+
+def test_a_fresh_run_of_one_dataset_recomputes_it_once(workspace: Workspace) -> None:
+    before, n_stored = workspace.ids("dekm"), len(workspace.stored_runs())
+    scores = (workspace.results / "runs/digits/dekm/seed0/labels.npy").read_bytes()
+    workspace.run("digits", "--forceall", "--config", "fresh=true")
+    after = workspace.ids("dekm")
+    assert not set(before.values()) & set(after.values())
+    assert (workspace.results / "runs/digits/dekm/seed0/labels.npy").read_bytes() == scores
+    assert len(workspace.stored_runs()) == n_stored
+    assert workspace.planned("digits") == {}
+
+
+def test_a_killed_run_goes_on_with_the_unfinished_seed(workspace: Workspace) -> None:
+    methods = TINY["methods"] | {"dekm": {"max_iter": 60, "n_batches": 60, "n_init": 2, "tol": 0}}
+    config = changed(methods=methods, seeds=[0, 1])
+    before = workspace.ids("dekm")
+    process = subprocess.Popen(
+        workspace.command(config=config),
+        cwd=workspace.folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    while workspace.ids("dekm").get("seed0") in (None, before["seed0"]):
+        assert process.poll() is None
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    done = workspace.ids("dekm")["seed0"]
+    assert workspace.ids("dekm")["seed1"] == before["seed1"]
+    assert not (workspace.results / "runs/digits/dekm/summary.json").exists()
+
+    workspace.run("--unlock", config=config)
+    workspace.run("--rerun-incomplete", config=config)
+    after = workspace.ids("dekm")
+    assert after["seed0"] == done
+    assert after["seed1"] != before["seed1"]
+    assert not list((workspace.results / "runs/digits/dekm").glob(".*.part.*"))
+    assert {run.info.status for run in workspace.stored_runs()} == {"FINISHED"}
+
+
+@pytest.mark.parametrize(
+    ("mistake", "texts"),
+    [
+        ({"datasets": {"digit": {}}}, ["datasets.digit", "did you mean 'digits'?", "mnist"]),
+        ({"methods": {"dekn": {}}}, ["methods.dekn", "did you mean 'dekm'?", "pca_k_means"]),
+        (
+            {"methods": {"dekm": {"maxiter": 3}}},
+            ["methods.dekm.maxiter", "did you mean 'max_iter'?", "n_init"],
+        ),
+        ({"seeds": ["a"]}, ["seeds.0", "'a' is not of type 'integer'"]),
+    ],
+)
+def test_a_mistake_in_the_configuration_is_named_before_anything_runs(
+    workspace: Workspace, mistake: dict, texts: list[str]
+) -> None:
+    output = workspace.run(config=changed(**mistake), ok=False)
+    assert all(text in output for text in texts), output
+    assert "Traceback" not in output
+
+
+def test_a_failed_job_shows_its_reason_and_keeps_the_rest(tmp_path: Path) -> None:
+    config = changed(datasets={"digits": {"subsample": 3}}, methods={"k_means": {"n_init": 2}})
+    output = Workspace(tmp_path).run("--show-failed-logs", config=config, ok=False)
+    assert "dekm: error: subsample=3 should be from 10 (classes) to 1797 (samples)." in output
+    assert "Traceback" not in output
