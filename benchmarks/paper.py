@@ -15,8 +15,9 @@ from typing import Any
 
 import yaml
 
-from dekm.experiment.cells import cluster_cell, pretrain_cell, where
 from dekm.experiment.config import Experiment
+from dekm.experiment.jobs import cluster_cell, pretrain_cell
+from dekm.nn.device import device_name
 
 
 def main() -> None:
@@ -28,18 +29,18 @@ def main() -> None:
     arguments = parser.parse_args()
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     experiment = Experiment(yaml.safe_load(arguments.config.read_text()))
-    device = experiment.option("device", "auto")
-    print(f"on {where(device)}", flush=True)
+    device = experiment.get("device", "auto")
+    print(f"on {device_name(device)}", flush=True)
     started = time.perf_counter()
     methods = arguments.methods or experiment.methods
     for dataset in arguments.datasets or experiment.datasets:
         cell = {"results": arguments.results, "dataset": dataset, "seeds": experiment.seeds, "device": device}
         needed = {experiment.architecture(dataset, method) for method in methods}
         for architecture in sorted(filter(None, needed)):
-            settings = experiment.pretraining(dataset, architecture)
+            settings = experiment.pretraining_settings(dataset, architecture)
             timed(pretrain_cell, architecture=architecture, settings=settings, **cell)
         for method in methods:
-            timed(cluster_cell, method=method, settings=experiment.parameters(dataset, method), **cell)
+            timed(cluster_cell, method=method, settings=experiment.method_settings(dataset, method), **cell)
     print(f"{time.perf_counter() - started:8.1f} s in total", flush=True)
 
 

@@ -4,7 +4,7 @@ import argparse
 import json
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -115,23 +115,24 @@ def prepare(
 ) -> None:
     """Load, check and store a dataset."""
     from dekm.datasets import prepared
+    from dekm.results.result_set import ResultSet
 
     row = find_dataset(dataset, parse_settings(settings))
     row.check_licence(licence_held)
-    folder = results / "data" / (name or dataset)
+    folder = ResultSet(results).data(name or dataset).path
     prepared.prepare(row, raw_dir, folder, subsample=subsample, n_classes=n_classes)
 
 
 def pretrain(settings: list[str], **arguments: Any) -> None:
     """Pretrain the autoencoders of one dataset and architecture."""
-    from dekm.experiment.cells import pretrain_cell
+    from dekm.experiment.jobs import pretrain_cell
 
     pretrain_cell(settings=parse_settings(settings), **arguments)
 
 
 def cluster(settings: list[str], **arguments: Any) -> None:
     """Run one cell of Table III."""
-    from dekm.experiment.cells import cluster_cell
+    from dekm.experiment.jobs import cluster_cell
 
     cluster_cell(settings=parse_settings(settings), **arguments)
 
@@ -147,8 +148,7 @@ def table2(results: Path, datasets: list[str], left_out: list[str], paper: Path,
     """Write Table II."""
     from dekm.tables import write_table2
 
-    note_left_out(results, left_out)
-    write_table2(results, datasets, paper, out)
+    write_table2(results, datasets, paper, out, left_out=parse_reasons(left_out))
 
 
 def table(
@@ -163,17 +163,17 @@ def table(
     """Write Table III."""
     from dekm.tables import write_table3
 
-    note_left_out(results, left_out)
     labels = {name: row.label for name, row in (DATASETS | METHODS).items()}
-    write_table3(results, datasets, methods, paper, out, strategies=strategies, labels=labels)
-
-
-def note_left_out(results: Path, left_out: list[str]) -> None:
-    """Leave the reason why a dataset is left out where the tables look for it."""
-    from dekm.files import write_json
-
-    for dataset, reason in parse_settings(left_out).items():
-        write_json(results / "data" / dataset / "skipped.json", {"reason": reason})
+    write_table3(
+        results,
+        datasets,
+        methods,
+        paper,
+        out,
+        strategies=strategies,
+        labels=labels,
+        left_out=parse_reasons(left_out),
+    )
 
 
 def figure(name: str, inputs: list[Path], out: Path) -> None:
@@ -193,20 +193,23 @@ def compare(results: Path, reference: Path) -> None:
 
 def sync(results: list[Path], store: Path, follow: float | None) -> None:
     """Mirror run folders into MLflow."""
-    from dekm import tracking
+    from dekm.tracking.store import sync_all
+    from dekm.tracking.ui import follow_runs
 
     if follow is None:
-        tracking.sync_all(results, store)
+        sync_all(results, store)
     else:
-        tracking.follow(results, store, follow)
+        follow_runs(results, store, follow)
 
 
 def ui(store: Path, port: int) -> None:
     """Bring the store up to date and serve the MLflow UI on loopback until interrupted."""
-    from dekm.tracking import check_port, serve, sync_all
+    from dekm.results.result_set import result_sets
+    from dekm.tracking.store import sync_all
+    from dekm.tracking.ui import check_port, serve
 
     check_port(port)
-    results = sorted(folder.parent for folder in store.glob("*/runs"))
+    results = [result_set.path for result_set in result_sets(store)]
     if not results:
         raise InputError(f"{store} holds no runs yet: run 'make demo' first.")
     sync_all(results, store)
@@ -214,17 +217,28 @@ def ui(store: Path, port: int) -> None:
 
 
 def parse_settings(pairs: list[str]) -> dict[str, Any]:
-    """NAME=VALUE pairs, the value in JSON; a value that is no JSON is a string."""
+    """Settings from NAME=VALUE pairs; a value is JSON, or else a string."""
     settings = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not (name and equals):
-            raise InputError(f"--set {pair!r} should be NAME=VALUE.")
+    for name, value in split_pairs("--set", "NAME=VALUE", pairs):
         try:
             settings[name] = json.loads(value)
         except json.JSONDecodeError:
             settings[name] = value
     return settings
+
+
+def parse_reasons(pairs: list[str]) -> dict[str, str]:
+    """Why each dataset is left out, from DATASET=REASON pairs."""
+    return dict(split_pairs("--left-out", "DATASET=REASON", pairs))
+
+
+def split_pairs(option: str, form: str, pairs: list[str]) -> Iterator[tuple[str, str]]:
+    """Names and values of an option that may be given several times."""
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not (name and equals):
+            raise InputError(f"{option} {pair!r} should be {form}.")
+        yield name, value
 
 
 def _add(commands: Any, function: Any, summary: str) -> argparse.ArgumentParser:

@@ -2,14 +2,19 @@
 
 import contextlib
 import hashlib
+import io
 import json
 import os
 import shutil
+import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from filelock import BaseFileLock, FileLock
+
+from dekm.errors import InputError
 
 
 def digest(value: Any) -> str:
@@ -23,7 +28,7 @@ def files_digest(files: Iterable[Path]) -> str:
 
 
 @contextlib.contextmanager
-def whole_folder(target: Path) -> Iterator[Path]:
+def atomic_folder(target: Path) -> Iterator[Path]:
     """A new folder to write into, which takes the place of `target` if the block succeeds and else goes.
 
     What a killed process left behind is removed by the next one that writes the same target. Only the holder
@@ -70,3 +75,32 @@ def read_json(file: Path) -> dict[str, Any]:
     """Read a JSON file that holds an object."""
     value: dict[str, Any] = json.loads(file.read_text())
     return value
+
+
+def read_array(file: Path) -> np.ndarray:
+    """One array from a ``.npy`` file.
+
+    Raises
+    ------
+    InputError
+        If the file holds something else.
+    """
+    try:
+        array: np.ndarray = np.load(file, allow_pickle=False)
+    except (OSError, EOFError, ValueError) as error:
+        raise InputError(f"{file} should be a file of one NumPy array: {error}.") from error
+    return array
+
+
+def open_arrays(file: Path) -> Any:
+    """The arrays of a ``.npz`` file, without pickled objects.
+
+    Raises
+    ------
+    InputError
+        If the file holds something else.
+    """
+    try:
+        return np.load(io.BytesIO(file.read_bytes()), allow_pickle=False)
+    except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
+        raise InputError(f"{file} should be a file of NumPy arrays: {error}.") from error

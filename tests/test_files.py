@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from dekm.files import digest, locked, read_json, whole_folder, write_json, write_text
+from dekm.files import atomic_folder, digest, locked, read_json, write_json, write_text
 
 
 def names(folder):
@@ -12,7 +12,7 @@ def names(folder):
 
 def fill(target, text, *, error=None):
     """Write a folder with one file, and fail before the end if told so."""
-    with whole_folder(target) as temporary:
+    with atomic_folder(target) as temporary:
         (temporary / "a.txt").write_text(text)
         if error is not None:
             raise error
@@ -26,7 +26,7 @@ def test_a_digest_does_not_depend_on_the_order_of_keys_but_on_every_value():
 
 def test_a_folder_appears_when_the_block_ends(tmp_path):
     target = tmp_path / "runs" / "seed0"
-    with whole_folder(target) as temporary:
+    with atomic_folder(target) as temporary:
         (temporary / "a.txt").write_text("a")
         assert not target.exists()
         assert temporary.parent == target.parent
@@ -52,7 +52,7 @@ def test_an_error_leaves_the_old_folder_as_it_was(tmp_path):
 def test_a_folder_replaces_the_old_one_with_all_its_files(tmp_path):
     target = tmp_path / "seed0"
     for name in ("old.txt", "new.txt"):
-        with whole_folder(target) as temporary:
+        with atomic_folder(target) as temporary:
             (temporary / name).write_text(name)
     assert names(target) == ["new.txt"]
     assert names(tmp_path) == ["seed0"]
@@ -62,7 +62,7 @@ def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path):
     for name in (".seed1.part.4711", ".seed1.part.replaced", ".seed10.part.4711", "seed10", ".other"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "half.txt").write_text("half")
-    with whole_folder(tmp_path / "seed1"):
+    with atomic_folder(tmp_path / "seed1"):
         pass
     assert names(tmp_path) == [".other", ".seed10.part.4711", "seed1", "seed10"]
 
@@ -94,10 +94,10 @@ def test_json_comes_back(tmp_path):
 def test_a_folder_that_is_being_made_is_waited_for(tmp_path):
     target = tmp_path / "seed1"
     script = (
-        "import sys, time; from pathlib import Path; from dekm.files import locked, whole_folder\n"
+        "import sys, time; from pathlib import Path; from dekm.files import locked, atomic_folder\n"
         "target = Path(sys.argv[1])\n"
         "with locked(target):\n"
-        "    with whole_folder(target) as folder:\n"
+        "    with atomic_folder(target) as folder:\n"
         "        print('started', flush=True); time.sleep(1)\n"
         "        (folder / 'by.txt').write_text('the first')\n"
     )

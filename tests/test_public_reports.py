@@ -20,7 +20,7 @@ from torch.utils.data import DataLoader
 from dekm import DEKM, Autoencoder
 from dekm.datasets import DATASETS, prepared
 from dekm.datasets.user.own import own_dataset
-from dekm.experiment.cells import cluster_cell, pretrain_cell
+from dekm.experiment.jobs import cluster_cell, pretrain_cell
 from dekm.files import read_json
 from dekm.methods import METHODS
 from dekm.metrics import accuracy, silhouette

@@ -13,8 +13,11 @@ from mlflow.entities import Metric
 
 from dekm.errors import InputError
 from dekm.files import locked
-from dekm.results import POINTS_PER_CURVE, curves, run_folders, unfinished_folders
-from dekm.tracking import address, check_port, log_new_points, start_run, sync_all
+from dekm.results.folders import SeedFolder
+from dekm.results.result_set import ResultSet
+from dekm.tracking.runs import POINTS_PER_CURVE, curves, log_new_points, start_run
+from dekm.tracking.store import address, sync_all
+from dekm.tracking.ui import check_port
 from tests.helpers.ui import serving
 
 FACTS = {
@@ -109,7 +112,7 @@ def test_a_run_left_open_by_a_killed_sync_is_made_whole(results: Path, tmp_path:
 
 def test_a_long_curve_is_thinned_but_keeps_its_ends(tmp_path: Path) -> None:
     folder = write_run(tmp_path, 0, n_rows=1001)
-    points = [step for name, _, _, step in curves(folder) if name == "eval/acc"]
+    points = [step for name, _, _, step in curves(SeedFolder(folder)) if name == "eval/acc"]
     assert len(points) <= POINTS_PER_CURVE
     assert (points[0], points[-1]) == (0, 1000)
 
@@ -151,7 +154,7 @@ def test_half_written_folders_are_not_runs(results: Path) -> None:
     folder = results / "runs" / "digits" / "dekm"
     shutil.copytree(folder / "seed0", folder / ".seed2.123")
     (folder / "seed3").mkdir()
-    assert len(list(run_folders(results))) == 2
+    assert len(ResultSet(results).seeds()) == 2
 
 
 def test_eight_processes_at_once_on_a_fresh_store_lose_and_double_nothing(tmp_path: Path) -> None:
@@ -210,9 +213,9 @@ def test_a_run_that_ends_while_it_is_read_is_left_to_the_next_time(results: Path
     part = whole.with_name(".seed2.part.1")
     shutil.copytree(whole, part)
     with locked(whole):
-        (unfinished,) = unfinished_folders(results)
+        (unfinished,) = ResultSet(results).unfinished_seeds()
         shutil.rmtree(part)
-        assert list(unfinished_folders(results)) == []
+        assert list(ResultSet(results).unfinished_seeds()) == []
     client = MlflowClient(address(tmp_path))
     run = start_run(client, client.create_experiment("demo"), unfinished, start=0)
     log_new_points(client, run, unfinished)

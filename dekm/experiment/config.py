@@ -1,7 +1,7 @@
-"""The configuration of an experiment: checked as a whole, then asked for one cell at a time."""
+"""The configuration of an experiment, asked for one cell at a time."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -9,24 +9,57 @@ from typing import Any
 from dekm.datasets import DATASETS
 from dekm.datasets.dataset import Dataset
 from dekm.errors import InputError, unknown_name
-from dekm.methods import STRATEGIES, find_method
+from dekm.experiment.protocols import FIG1, FIG1_N_CLASSES, FIG1_SETTINGS, PROTOCOLS
+from dekm.methods import find_method
 
 RESULTS = Path("results")
+# Keys of a dataset's block that are not options of its loader.
 EXPERIMENT_KEYS = {"subsample", "pretraining", "methods", "licence_held"}
-FIG1 = "fig1"
-FIG1_PARAMETERS = {"max_iter": 20, "tol": 0}  # the paper shows iterations 0, 1, 2 and 20
-# What the paper says, and what the authors' code does instead (docs/deviations.md).
-PROTOCOLS: dict[str, dict[str, Any]] = {
-    "paper": {
-        "pretraining": {"init": "xavier", "embedding_dim": None},
-        "dekm": {"tol": 0.001, "n_init_update": 20},
-    },
-    "released": {
-        "pretraining": {"init": "released", "embedding_dim": 10},
-        "dekm": {"tol": 0.005, "n_init_update": "2n_iter"},
-    },
-}
-OF_PROTOCOL = {"dekm", "dekm_f", *STRATEGIES}  # the methods whose parameters it decides
+
+
+@dataclass(frozen=True)
+class DatasetBlock:
+    """A dataset of the configuration, or the part of one that a figure shows.
+
+    Attributes
+    ----------
+    name : str
+        Key of its folders in the results.
+    base : str
+        Key of the dataset in the configuration.
+    row : Dataset
+        The dataset.
+    settings : mapping
+        The settings of its block.
+    seeds : sequence of int
+        Seeds that are run on it.
+    n_classes : int, optional
+        Number of classes to keep; all by default.
+    """
+
+    name: str
+    base: str
+    row: Dataset
+    settings: Mapping[str, Any]
+    seeds: Sequence[int]
+    n_classes: int | None = None
+
+    @property
+    def loader_options(self) -> dict[str, Any]:
+        """Options of the loader, or the description of a user's own data."""
+        return loader_options(self.settings)
+
+    @property
+    def subsample(self) -> int | None:
+        """Number of samples to keep; None keeps all of them."""
+        return self.settings.get("subsample")
+
+    def part(self, name: str, n_classes: int, settings: Mapping[str, Mapping[str, Any]]) -> "DatasetBlock":
+        """Some classes of this dataset under another name, with other settings and the first seed only."""
+        merged = dict(self.settings)
+        for key, values in settings.items():
+            merged[key] = merge(merged.get(key) or {}, values)
+        return replace(self, name=name, n_classes=n_classes, settings=merged, seeds=self.seeds[:1])
 
 
 @dataclass(frozen=True)
@@ -35,20 +68,16 @@ class Experiment:
 
     Attributes
     ----------
-    config : the configuration as it was read
+    config : mapping
+        The configuration as it was read.
     """
 
     config: Mapping[str, Any]
 
     @property
-    def name(self) -> str:
-        """Name of the experiment; its results go to ``results/<name>``."""
-        return self.config["name"]
-
-    @property
     def results(self) -> Path:
         """Folder of the results."""
-        return RESULTS / self.name
+        return RESULTS / self.config["name"]
 
     @property
     def seeds(self) -> list[int]:
@@ -62,86 +91,99 @@ class Experiment:
 
     @cached_property
     def datasets(self) -> dict[str, Dataset]:
-        """The datasets by their keys, without those that are left out."""
+        """The datasets of the tables by their keys, without those that are left out."""
         return {name: row for name, row in self._rows.items() if name not in self.left_out}
 
     @cached_property
     def left_out(self) -> dict[str, str]:
         """Why a dataset is left out: the user has not said that they hold its licence."""
-        reasons = {}
-        for name, row in self._rows.items():
-            if row.restricted and not self._overrides(name).get("licence_held", False):
-                reasons[name] = f"needs a licence ({row.licence})"
-        return reasons
-
-    def options(self, dataset: str) -> dict[str, Any]:
-        """Options of a dataset's loader, or the block that describes a user's own data."""
-        return {key: value for key, value in self._overrides(dataset).items() if key not in EXPERIMENT_KEYS}
+        return {
+            name: f"needs a licence ({row.licence})"
+            for name, row in self._rows.items()
+            if row.restricted and not self.settings_of(name).get("licence_held", False)
+        }
 
     @property
     def figures(self) -> dict[str, str]:
         """The dataset of each figure that shows one, where that dataset is not left out."""
-        shown = {name: block["dataset"] for name, block in self.option("figures", {}).items()}
+        shown = {name: block["dataset"] for name, block in self.get("figures", {}).items()}
         return {name: dataset for name, dataset in shown.items() if dataset in self.datasets}
 
-    def row(self, dataset: str) -> Dataset:
-        """A dataset of the tables, or the one that Figure 1 is drawn on."""
-        return self.datasets[self.figures["fig1"] if dataset == FIG1 else dataset]
-
-    def n_classes(self, dataset: str) -> int | None:
-        """Number of classes to keep; None is all of them."""
-        return self.config["figures"]["fig1"].get("n_classes", 4) if dataset == FIG1 else None
-
-    def option(self, name: str, default: Any) -> Any:
-        """A top-level key that may be missing."""
-        return self.config.get(name, default)
-
-    def subsample(self, dataset: str) -> int | None:
-        """Number of samples to keep; None is all of them."""
-        return self._overrides(dataset).get("subsample")
-
-    def pretraining(self, dataset: str, architecture: str) -> dict[str, Any]:
-        """Settings of the autoencoders of a dataset; `pretraining` is one of the fully connected ones."""
-        overrides = self._overrides(dataset).get("pretraining", {})
-        settings = self._protocol["pretraining"] | self.option("pretraining", {}) | overrides
-        return {
-            name: value for name, value in settings.items() if name != "pretraining" or architecture == "mlp"
+    @cached_property
+    def blocks(self) -> dict[str, DatasetBlock]:
+        """Every dataset of the configuration, and the part of one that Figure 1 shows."""
+        blocks = {
+            name: DatasetBlock(name, name, row, self.settings_of(name), self.seeds)
+            for name, row in self._rows.items()
         }
+        if FIG1 in self.figures:
+            n_classes = self.config["figures"][FIG1].get("n_classes", FIG1_N_CLASSES)
+            blocks[FIG1] = blocks[self.figures[FIG1]].part(FIG1, n_classes, FIG1_SETTINGS)
+        return blocks
 
-    def parameters(self, dataset: str, method: str) -> dict[str, Any]:
-        """Parameters of a method on a dataset."""
-        of = "dekm" if method in STRATEGIES else method
-        overrides = self._overrides(dataset).get("methods", {})
-        decided = self._protocol["dekm"] if method in OF_PROTOCOL else {}
-        given = decided | (self.config["methods"].get(of) or {}) | (overrides.get(of) or {})
+    def get(self, key: str, default: Any) -> Any:
+        """The value of a top-level key that the configuration may lack."""
+        return self.config.get(key, default)
+
+    def settings_of(self, dataset: str) -> dict[str, Any]:
+        """The settings in the block of a dataset."""
+        return self.config["datasets"][dataset] or {}
+
+    def pretraining_settings(self, dataset: str, architecture: str) -> dict[str, Any]:
+        """Settings of the autoencoders of a dataset."""
+        settings = self._protocol["pretraining"] | self.get("pretraining", {})
+        settings |= self.blocks[dataset].settings.get("pretraining", {})
+        if architecture == "conv":
+            settings.pop("layerwise", None)  # of fully connected networks only
+        return settings
+
+    def method_settings(self, dataset: str, method: str) -> dict[str, Any]:
+        """Parameters of a method on a dataset.
+
+        Raises
+        ------
+        InputError
+            If they would make the method another one.
+        """
         row = find_method(method)
-        if method in STRATEGIES:
-            given = {name: value for name, value in given.items() if name not in row.params}
+        key = row.settings_of or method
+        given = dict(self._protocol["methods"].get(key, {}))
+        given |= self.config["methods"].get(key) or {}
+        given |= (self.blocks[dataset].settings.get("methods") or {}).get(key) or {}
+        if row.settings_of:  # what makes it another method than the one whose settings it takes
+            given |= row.params
         return row.with_settings(given)
 
     def architecture(self, dataset: str, method: str) -> str | None:
         """The pretrained autoencoder that a method starts from on a dataset."""
-        return find_method(method).architecture(self.row(dataset).kind)
-
-    def method_module(self, method: str) -> str:
-        """The module that defines a method's estimator."""
-        return find_method(method).module
+        return find_method(method).architecture(self.blocks[dataset].row.kind)
 
     @property
     def _protocol(self) -> dict[str, Any]:
-        return PROTOCOLS[self.option("protocol", "paper")]
+        return PROTOCOLS[self.get("protocol", "paper")]
 
     @cached_property
     def _rows(self) -> dict[str, Dataset]:
-        return {name: find_dataset(name, self.options(name)) for name in self.config["datasets"]}
+        return {
+            name: find_dataset(name, loader_options(self.settings_of(name)))
+            for name in self.config["datasets"]
+        }
 
-    def _overrides(self, dataset: str) -> dict[str, Any]:
-        if dataset != FIG1:
-            return self.config["datasets"][dataset] or {}
-        base = self._overrides(self.figures["fig1"])
-        pretraining = base.get("pretraining", {}) | {"embedding_dim": 2}
-        dekm = (base.get("methods", {}).get("dekm") or {}) | FIG1_PARAMETERS
-        return base | {"pretraining": pretraining, "methods": {"dekm": dekm}}
+
+def loader_options(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Those settings of a dataset's block that are options of its loader."""
+    return {key: value for key, value in settings.items() if key not in EXPERIMENT_KEYS}
+
+
+def merge(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings with changes; of a value that is itself a block, key by key."""
+    return {
+        **settings,
+        **{
+            key: (settings.get(key) or {}) | value if isinstance(value, dict) else value
+            for key, value in changes.items()
+        },
+    }
 
 
 def find_dataset(name: str, options: Mapping[str, Any]) -> Dataset:
@@ -150,7 +192,7 @@ def find_dataset(name: str, options: Mapping[str, Any]) -> Dataset:
     Raises
     ------
     InputError
-        If the name is not known and the options have no path, or an option is wrong.
+        If the name is unknown and the options have no path, or an option is wrong.
     """
     if "path" in options:
         if name in DATASETS:

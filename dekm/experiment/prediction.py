@@ -12,8 +12,8 @@ from dekm.datasets.tfidf import Texts
 from dekm.datasets.user.folders import IMAGE_SUFFIXES, TEXT_SUFFIXES, list_files
 from dekm.datasets.user.own import feature_names, own_dataset
 from dekm.errors import InputError
-from dekm.files import read_json
 from dekm.methods import find_method
+from dekm.results.folders import SeedFolder
 
 logger = logging.getLogger(__name__)
 
@@ -40,11 +40,10 @@ def write_predictions(run: Path, settings: Mapping[str, Any], out: Path, *, devi
     InputError
         If the folder holds no run, its texts left no terms, or the new data do not fit those of the run.
     """
-    if not (run / "model.safetensors").is_file():
+    seed = SeedFolder(run)
+    if not seed.file("model").is_file():
         raise InputError(f"{run} holds no run: it should be like results/own/runs/faces/dekm/seed0.")
-    facts = read_json(run / "facts.json")
-    folder = run.absolute().parents[3] / "data" / facts["dataset"]
-    data = read_json(folder / "facts.json")
+    data = seed.data.facts
     for name in OF_TERMS & settings.keys():
         raise InputError(f"{name}={settings[name]!r} should be left out: it is that of the run's own texts.")
     if "path" not in settings:
@@ -55,10 +54,10 @@ def write_predictions(run: Path, settings: Mapping[str, Any], out: Path, *, devi
     dataset = own_dataset("new data", {"n_clusters": 1, **described, **settings})
     X, _ = dataset.load(Path())
     if isinstance(X, Texts):
-        X = X.rows(prepared.load_terms(folder, facts["data"]))
+        X = X.rows(prepared.load_terms(seed.data.path, seed.facts["data"]))
     elif data.get("features") and (columns := feature_names(dataset)):
         X = X[:, positions(data["features"], columns, path)]
-    estimator = find_method(facts["method"]).load().load(run / "model.safetensors", device=device)
+    estimator = find_method(seed.facts["method"]).load().load(seed.file("model"), device=device)
     clusters = estimator.predict(unit_scaled(X))
     suffixes = TEXT_SUFFIXES if dataset.kind == "text" else IMAGE_SUFFIXES
     names = list_files(path, suffixes)[0] if path.is_dir() else range(len(clusters))

@@ -46,12 +46,12 @@ def facts(device: str | None = None) -> dict[str, Any]:
     }
 
 
-def pretraining_sources() -> str:
+def pretraining_code_digest() -> str:
     """Digest of the code that decides the autoencoders of a dataset."""
     return source_digest("dekm.methods.autoencoder", SCALING)
 
 
-def method_sources(module: str) -> str:
+def method_code_digest(module: str) -> str:
     """Digest of the code that decides the runs of the method that a module defines."""
     return source_digest(module, "dekm.metrics", SCALING)
 

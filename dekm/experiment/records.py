@@ -15,10 +15,10 @@ from dekm import metrics
 from dekm.files import write_json
 from dekm.methods.autoencoder import Autoencoder
 from dekm.methods.base import Iteration
+from dekm.results.folders import SeedFolder
 
 logger = logging.getLogger(__name__)
 
-LIVE = "live.csv"
 MAX_FRAMES = 60  # iterations that a run with a two-dimensional embedding keeps for Figure 1
 FIRST_FRAMES = 20  # of them the first, which the paper shows
 
@@ -34,23 +34,23 @@ def scores(y: np.ndarray | None, labels: np.ndarray) -> dict[str, float]:
     }
 
 
-def write_pretraining(folder: Path, autoencoder: Autoencoder, seconds: float) -> None:
+def write_pretraining(folder: SeedFolder, autoencoder: Autoencoder, seconds: float) -> None:
     """Write the files of a pretraining."""
-    autoencoder.save(folder / "autoencoder.safetensors")
+    autoencoder.save(folder.file("autoencoder"))
     losses = [{"epoch": i + 1, "loss": loss} for i, loss in enumerate(autoencoder.loss_curve_)]
-    write_csv(folder / "loss.csv", losses)
-    write_json(folder / "metrics.json", {"loss": losses[-1]["loss"] if losses else None, "seconds": seconds})
+    write_csv(folder.file("loss"), losses)
+    write_json(folder.file("metrics"), {"loss": losses[-1]["loss"] if losses else None, "seconds": seconds})
 
 
-def write_run(folder: Path, estimator: Any, X: Any, history: "History") -> None:
+def write_run(folder: SeedFolder, estimator: Any, X: Any, history: "History") -> None:
     """Write the files of a run: the fitted estimator, what it found in `X`, and its history with scores."""
-    estimator.save(folder / "model.safetensors")
-    write_csv(folder / "history.csv", history.rows(estimator.history_))
-    (folder / LIVE).unlink(missing_ok=True)
-    np.save(folder / "labels.npy", estimator.labels_)
-    np.save(folder / "embedding.npy", estimator.embedding_)
-    history.save_iterations(folder / "iterations.npz")
-    write_json(folder / "metrics.json", final_metrics(estimator, X, history.y))
+    estimator.save(folder.file("model"))
+    write_csv(folder.file("history"), history.rows(estimator.history_))
+    folder.file("live").unlink(missing_ok=True)
+    np.save(folder.file("labels"), estimator.labels_)
+    np.save(folder.file("embedding"), estimator.embedding_)
+    history.save_iterations(folder.file("iterations"))
+    write_json(folder.file("metrics"), final_metrics(estimator, X, history.y))
 
 
 def final_metrics(estimator: Any, X: Any, y: np.ndarray | None) -> dict[str, float | None]:

@@ -14,7 +14,7 @@ from PIL import Image
 from scipy.optimize import linear_sum_assignment
 
 from dekm.errors import InputError
-from dekm.figures.sources import one, open_arrays, read_run
+from dekm.figures.sources import one
 from dekm.figures.style import (
     COLUMN,
     INK,
@@ -30,7 +30,9 @@ from dekm.figures.style import (
     style,
     tint,
 )
+from dekm.files import open_arrays
 from dekm.metrics import accuracy, contingency, nmi
+from dekm.results.folders import SeedFolder, complete_run
 
 SHOWN = (0, 1, 2, 20)
 PIXELS = 300  # of a side of the background
@@ -58,11 +60,13 @@ class Frame:
     V: np.ndarray
 
 
-def read_frames(run: Path) -> tuple[list[Frame], np.ndarray | None]:
+def read_frames(run: SeedFolder) -> tuple[list[Frame], np.ndarray | None]:
     """The saved iterations of a run and the true labels, from its ``iterations.npz``."""
-    file = run / "iterations.npz"
+    file = run.file("iterations")
     if not file.is_file():
-        raise InputError(f"{run} has no {file.name}: only runs with embedding_dim=2 save their iterations.")
+        raise InputError(
+            f"{run.path} has no {file.name}: only runs with embedding_dim=2 save their iterations."
+        )
     with open_arrays(file) as arrays:
         parts = (arrays[name] for name in ("n_iter", "H", "labels", "centers", "V"))
         frames = [Frame(int(n), *rest) for n, *rest in zip(*parts, strict=True)]
@@ -187,8 +191,8 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
     ----------
     inputs : the folder of one run with ``embedding_dim`` 2
     """
-    run = read_run(one(inputs, "the folder of a run"))
-    frames, y = read_frames(run.path)
+    run = complete_run(one(inputs, "the folder of a run"))
+    frames, y = read_frames(run)
     chosen = nearest(frames)
     save(draw(chosen, y), folder, "fig1")
     animate(frames, y, folder / "fig1.gif")

@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dekm.errors import InputError
-from dekm.figures.sources import dataset_label, read_images, read_truth
 from dekm.figures.style import PAGE, new_figure, save, save_data, style
+from dekm.results.folders import PreparedData
 
 N_IMAGES = 12
 
@@ -61,15 +61,16 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
         over
     """
     rows, chosen = {}, []
-    for data in inputs:
-        images, y = read_images(data), read_truth(data)
+    for path in inputs:
+        data = PreparedData(path)
+        images, y = data.images(), data.labels()
         if images is None:
             continue
         index = choose(len(images), y)
-        rows[dataset_label(data)] = images[index]
+        rows[data.facts["label"]] = images[index]
         classes = [""] * len(index) if y is None else y[index]
-        chosen.append(pd.DataFrame({"dataset": data.name, "sample": index, "class": classes}))
+        chosen.append(pd.DataFrame({"dataset": path.name, "sample": index, "class": classes}))
     if not rows:
-        raise InputError(f"{[str(data) for data in inputs]} should hold at least one folder of images.")
+        raise InputError(f"{[str(path) for path in inputs]} should hold at least one folder of images.")
     save(draw(rows), folder, "fig3")
     save_data(pd.concat(chosen), folder, "fig3")

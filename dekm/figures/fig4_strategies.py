@@ -8,8 +8,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from dekm.errors import InputError
-from dekm.figures.sources import read_seeds
+from dekm.figures.sources import read_history
 from dekm.figures.style import LINES, MARKERS, PAGE, colour, count_along_x, new_figure, save, save_data, style
+from dekm.results.folders import CellFolder
 
 STRATEGIES = (
     "1: last dimension of Y",
@@ -91,7 +92,7 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
         raise InputError(f"{len(inputs)} inputs should be {len(STRATEGIES)}: the cells of the strategies.")
     histories = {}
     for strategy, cell in zip(STRATEGIES, inputs, strict=True):
-        histories[strategy] = [run.history() for run in read_seeds(cell)]
+        histories[strategy] = [read_history(run) for run in CellFolder(cell).seeds()]
         if not all("acc" in history for history in histories[strategy]):
             raise InputError(f"{cell} should be runs on a dataset with true labels; they have no ACC.")
     frame = curves(histories)

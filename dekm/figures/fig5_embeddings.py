@@ -12,7 +12,6 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from dekm.errors import InputError
-from dekm.figures.sources import Run, read_run, read_truth
 from dekm.figures.style import (
     COLUMN,
     bare,
@@ -25,6 +24,7 @@ from dekm.figures.style import (
     scatter_classes,
     style,
 )
+from dekm.results.folders import SeedFolder, complete_run
 
 MAX_POINTS = 10_000
 PERPLEXITY = 30
@@ -92,11 +92,11 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
     """
     if not 1 <= len(inputs) <= 8:
         raise InputError(f"{len(inputs)} inputs should be 1 to 8: folders of runs.")
-    runs = [read_run(path) for path in inputs]
+    runs = [complete_run(path) for path in inputs]
     if len({run.facts["data"] for run in runs}) > 1:
         raise InputError("the runs should be on the same data: their digests differ.")
-    embeddings = [run.array("embedding") for run in runs]
-    chosen, y = subset(len(embeddings[0])), read_truth(runs[0].data)
+    embeddings = [run.embedding() for run in runs]
+    chosen, y = subset(len(embeddings[0])), runs[0].data.labels()
     y = None if y is None else y[chosen]
     with ThreadPoolExecutor(min(len(embeddings), os.cpu_count() or 1)) as pool:
         maps = list(pool.map(project, [H[chosen] for H in embeddings]))
@@ -111,6 +111,6 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
     save_data(pd.concat(frames), folder, "fig5")
 
 
-def _title(run: Run) -> str:
+def _title(run: SeedFolder) -> str:
     name = TITLES.get(run.facts["method"], run.label)
     return f"{name} {percent(run.metrics)}".rstrip()

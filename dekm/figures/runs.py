@@ -8,8 +8,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from dekm.figures.fig3_samples import show_image
-from dekm.figures.sources import Run, align, one, read_images, read_run, read_truth
+from dekm.figures.sources import align, one, read_history
 from dekm.figures.style import COLUMN, PAGE, colour, count_along_x, new_figure, save, save_data, style
+from dekm.results.folders import SeedFolder, complete_run
 
 N_SHOWN = 8
 CURVES = {"acc": "ACC", "nmi": "NMI", "ari": "ARI"}
@@ -149,23 +150,23 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
     ----------
     inputs : the folder of one run
     """
-    run = read_run(one(inputs, "the folder of a run"))
+    run = complete_run(one(inputs, "the folder of a run"))
     title = f"{run.label} on {run.facts['dataset']}, seed {run.facts['seed']}"
-    save(draw_curves(run.history(), title), folder, "curves")
-    save_data(run.history(), folder, "curves")
+    save(draw_curves(read_history(run), title), folder, "curves")
+    save_data(read_history(run), folder, "curves")
     _write_confusion(run, title, folder)
-    shown = representatives(run.array("embedding"), run.array("labels"))
+    shown = representatives(run.embedding(), run.labels())
     save_data(shown, folder, "samples")
-    images = read_images(run.data)
+    images = run.data.images()
     if images is not None:
         save(draw_samples(images, shown, title), folder, "samples")
 
 
-def _write_confusion(run: Run, title: str, folder: Path) -> None:
-    y = read_truth(run.data)
+def _write_confusion(run: SeedFolder, title: str, folder: Path) -> None:
+    y = run.data.labels()
     if y is None:
         return
-    counts, classes, clusters = align(y, run.array("labels"))
+    counts, classes, clusters = align(y, run.labels())
     save(draw_confusion(counts, classes, clusters, title), folder, "confusion")
     frame = pd.DataFrame(counts, columns=[f"cluster_{cluster}" for cluster in clusters])
     frame.insert(0, "class", classes)

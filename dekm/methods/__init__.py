@@ -19,12 +19,16 @@ class Method:
     autoencoder : which shared pretrained autoencoder it starts from: "matching" is convolutional for
         images and fully connected for vectors, "mlp" is fully connected always, None is none
     params : the parameters that make this row what it is among those of its class
+    settings_of : the method whose settings in a configuration this one takes; its own if None
+    in_table : whether it is a row of Table III
     """
 
     label: str
     estimator: str
     autoencoder: Literal["matching", "mlp"] | None = None
     params: Mapping[str, Any] = field(default_factory=dict)
+    settings_of: str | None = None
+    in_table: bool = True
 
     @property
     def module(self) -> str:
@@ -61,7 +65,12 @@ class Method:
 _MOVES = (("Y", "last"), ("Y", "random"), ("Y", "all"), ("H", "random"), ("H", "all"))
 STRATEGIES: dict[str, Method] = {
     f"strategy_{i}": Method(
-        f"Strategy {i}", "dekm.methods.dekm:DEKM", "matching", {"space": space, "dims": dims}
+        f"Strategy {i}",
+        "dekm.methods.dekm:DEKM",
+        "matching",
+        {"space": space, "dims": dims},
+        settings_of="dekm",
+        in_table=False,
     )
     for i, (space, dims) in enumerate(_MOVES, start=1)
 }

@@ -36,6 +36,12 @@ def resolve_device(device: str) -> torch.device:
     return resolved
 
 
+def device_name(device: str) -> str:
+    """Name of the hardware that a device stands for: "cpu", or the model of the GPU."""
+    resolved = resolve_device(device)
+    return torch.cuda.get_device_name(resolved) if resolved.type == "cuda" else "cpu"
+
+
 @contextlib.contextmanager
 def tensor_cores() -> Iterator[None]:
     """TF32 matrix products, and convolutions that repeat bit by bit, for the kernels chosen in the block."""

@@ -20,9 +20,16 @@ from dekm.tables.verdicts import verdicts, verdicts_grid
 __all__ = ["write_table2", "write_table3"]
 
 
-def write_table2(results: Path, datasets: Sequence[str], paper_file: Path, folder: Path) -> None:
-    """Write ``table2.csv``, ``.md``, ``.tex`` and ``.html``."""
-    rows = table2(results, datasets, pd.read_csv(paper_file))
+def write_table2(
+    results: Path,
+    datasets: Sequence[str],
+    paper_file: Path,
+    folder: Path,
+    *,
+    left_out: Mapping[str, str] | None = None,
+) -> None:
+    """Write ``table2.csv``, ``.md``, ``.tex`` and ``.html``; `left_out` says why a dataset has no data."""
+    rows = table2(results, datasets, pd.read_csv(paper_file), left_out=left_out)
     grid = table2_grid(rows)
     _write(folder, rows, grid)
     write_text(folder / "table2.tex", to_latex(grid))
@@ -38,6 +45,7 @@ def write_table3(
     *,
     strategies: Sequence[str] = (),
     labels: Mapping[str, str] | None = None,
+    left_out: Mapping[str, str] | None = None,
 ) -> None:
     """Write Table III and what follows from it.
 
@@ -50,8 +58,10 @@ def write_table3(
     paper_file : the paper's numbers; ``claims.csv`` lies beside it
     strategies : methods that are no rows of Table III, but that claims are about
     labels : names of datasets and methods, for those of which the results hold nothing
+    left_out : datasets that were left out on purpose, and why
     """
-    found, paper = read_results(results, datasets, methods, labels), pd.read_csv(paper_file)
+    found = read_results(results, datasets, methods, labels=labels, left_out=left_out)
+    paper = pd.read_csv(paper_file)
     cells, further = table3(found, paper), further_cells(found, results)
     ranks, judged = mean_ranks(cells), verdicts(cells, paper)
     everything = averages(read_results(results, datasets, [*methods, *strategies]), found.scores)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dekm.files import read_json
+from dekm.results.result_set import ResultSet
 from dekm.tables.noise import standard_error, within_noise
 
 SCORES = ("acc", "nmi")
@@ -40,15 +41,27 @@ def read_results(
     results: Path,
     datasets: Sequence[str],
     methods: Sequence[str],
+    *,
     labels: Mapping[str, str] | None = None,
+    left_out: Mapping[str, str] | None = None,
 ) -> Results:
     """Read the summaries of all cells; a cell without one has the reason why.
 
-    The `labels` name datasets and methods of which the results hold nothing.
+    Parameters
+    ----------
+    results : Path
+        Folder of results.
+    datasets, methods : sequence of str
+        Keys of the cells.
+    labels : mapping of str to str, optional
+        Names of datasets and methods of which the results hold nothing.
+    left_out : mapping of str to str, optional
+        Datasets that were left out on purpose, and why.
     """
-    facts = {dataset: _read(results / "data" / dataset / "facts.json") for dataset in datasets}
+    result_set = ResultSet(results)
+    facts = {dataset: _read(result_set.data(dataset).facts_file) for dataset in datasets}
     summaries = {
-        (dataset, method): _read(results / "runs" / dataset / method / "summary.json")
+        (dataset, method): _read(result_set.cell(dataset, method).summary_file)
         for dataset in datasets
         for method in methods
     }
@@ -72,7 +85,7 @@ def read_results(
                 missing = f"{len(complete)} of {n_seeds} seeds: the others failed or were not run"
                 reason = "; ".join(filter(None, (reason, missing)))
         else:
-            reason = _why_not(results, dataset, method)
+            reason = _why_not(result_set, dataset, method, left_out or {})
         cells.append(cell | {"reason": reason})
         runs += [cell | {"seed": int(seed)} | run for seed, run in complete.items()]
     frame = pd.DataFrame(runs, columns=None if runs else [*KEYS, "seed"])
@@ -163,23 +176,12 @@ def _is_finite(run: Mapping[str, Any]) -> bool:
     return all(value is not None and np.isfinite(value) for value in values)
 
 
-def _why_not(results: Path, dataset: str, method: str) -> str:
-    """Why a cell has no summary: its dataset was left out, a failed job has a log, else it was not run."""
-    skipped = results / "data" / dataset / "skipped.json"
-    if skipped.is_file():
-        return f"skipped: {read_json(skipped)['reason']}"
-    for log in (f"cluster/{dataset}/{method}.log", f"prepare/{dataset}.log", f"download/{dataset}.log"):
-        last = _last_line(results / "logs" / log)
-        if "Error" in last or "error:" in last:
-            return f"failed: {last}"
-    return "not run"
-
-
-def _last_line(file: Path) -> str:
-    if not file.is_file():
-        return ""
-    lines = [line.strip() for line in file.read_text(errors="replace").splitlines() if line.strip()]
-    return lines[-1] if lines else ""
+def _why_not(results: ResultSet, dataset: str, method: str, left_out: Mapping[str, str]) -> str:
+    """Why a cell has no summary: its dataset was left out, a job failed, or it was not run."""
+    if dataset in left_out:
+        return f"skipped: {left_out[dataset]}"
+    error = results.error_of_job(dataset, method)
+    return f"failed: {error}" if error else "not run"
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from dekm.errors import InputError
+from dekm.results.result_set import ResultSet
 from dekm.tables.cells import averages, read_results
 from dekm.tables.grid import Cell, Grid
 from dekm.tables.noise import standard_error
@@ -43,13 +44,17 @@ def compare(results: Path, reference: Path) -> pd.DataFrame:
 
 def read_means(source: Path) -> pd.DataFrame:
     """Means, standard deviations and numbers of seeds, in points, of one set of results."""
-    if (source / "runs").is_dir():
-        cells = sorted(file.parent for file in source.glob("runs/*/*/summary.json"))
-        cells = [cell for cell in cells if cell.parent.name != "fig1" and "strategy" not in cell.name]
+    result_set = ResultSet(source)
+    if result_set.has_runs():
+        cells = [
+            summary
+            for cell in result_set.finished_cells()
+            if (summary := cell.summary()).get("in_table", True)
+        ]
         if not cells:
             raise InputError(f"{source} holds no finished cell: no runs/<dataset>/<method>/summary.json.")
-        datasets = dict.fromkeys(cell.parent.name for cell in cells)
-        results = read_results(source, list(datasets), list(dict.fromkeys(cell.name for cell in cells)))
+        datasets = dict.fromkeys(cell["dataset"] for cell in cells)
+        results = read_results(source, list(datasets), list(dict.fromkeys(cell["method"] for cell in cells)))
         means = averages(results, dict.fromkeys(datasets, ("acc", "nmi", "ari", "inertia")))
         unlabelled = [dataset for dataset, names in results.scores.items() if "acc" not in names]
         means = means[(means["metric"] != "inertia") | means["dataset"].isin(unlabelled)]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from dekm.results.result_set import ResultSet
 from dekm.tables.cells import PERCENT, Results, averages, rank
 from dekm.tables.grid import Cell, Grid, Notes
 
@@ -40,12 +41,12 @@ def further_cells(results: Results, folder: Path) -> pd.DataFrame:
 
     Parameters
     ----------
-    folder : of the results; the memory is ``max_rss`` in ``benchmarks/cluster/<dataset>/<method>.tsv``
+    folder : of the results; the memory is ``max_rss`` of Snakemake's benchmark of the job
     """
     datasets = results.cells["dataset"].unique()
     cells = averages(results, dict.fromkeys(datasets, COSTS))
     for index, cell in cells[(cells["metric"] == "peak_memory") & (cells["n_seeds"] == 0)].iterrows():
-        file = folder / "benchmarks" / "cluster" / cell["dataset"] / f"{cell['method']}.tsv"
+        file = ResultSet(folder).benchmark_file(cell["dataset"], cell["method"])
         if file.is_file():
             memory = pd.to_numeric(pd.read_csv(file, sep="\t")["max_rss"], errors="coerce")
             cells.loc[index, "mean"] = memory.max()

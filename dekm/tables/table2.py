@@ -1,19 +1,25 @@
 """Table II: the datasets as they were prepared, beside the paper's numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from dekm.files import read_json
+from dekm.results.result_set import ResultSet
 from dekm.tables.cells import of_a_part
 from dekm.tables.grid import Cell, Grid, Notes
 
 COLUMNS = ("n_samples", "n_clusters", "shape")
 
 
-def table2(results: Path, datasets: Sequence[str], paper: pd.DataFrame) -> pd.DataFrame:
+def table2(
+    results: Path,
+    datasets: Sequence[str],
+    paper: pd.DataFrame,
+    *,
+    left_out: Mapping[str, str] | None = None,
+) -> pd.DataFrame:
     """One row per dataset: label, n_samples, n_clusters, shape, the same of the paper, and a reason.
 
     Parameters
@@ -28,8 +34,7 @@ def table2(results: Path, datasets: Sequence[str], paper: pd.DataFrame) -> pd.Da
     for dataset in datasets:
         printed = paper[paper["dataset"] == dataset].to_dict("records")
         theirs = {str(name): value for name, value in printed[0].items()} if printed else {}
-        file = results / "data" / dataset / "facts.json"
-        facts = read_json(file) if file.is_file() else {}
+        facts = ResultSet(results).data(dataset).facts
         ours = {
             "n_samples": facts.get("n_samples"),
             "n_clusters": facts.get("n_clusters"),
@@ -40,13 +45,13 @@ def table2(results: Path, datasets: Sequence[str], paper: pd.DataFrame) -> pd.Da
             "label": facts.get("label") or theirs.get("label", dataset),
         }
         row |= ours | {f"paper_{name}": theirs.get(name) for name in COLUMNS}
-        rows.append(row | {"reason": _reason(facts, theirs, ours, file.with_name("skipped.json"))})
+        rows.append(row | {"reason": _reason(facts, theirs, ours, (left_out or {}).get(dataset))})
     return pd.DataFrame(rows).astype(dict.fromkeys(("n_samples", "n_clusters"), "Int64"))
 
 
-def _reason(facts: dict[str, Any], theirs: dict[str, Any], ours: dict[str, Any], skipped: Path) -> str:
+def _reason(facts: dict[str, Any], theirs: dict[str, Any], ours: dict[str, Any], why: str | None) -> str:
     if not facts:
-        return f"skipped: {read_json(skipped)['reason']}" if skipped.is_file() else "not prepared"
+        return f"skipped: {why}" if why else "not prepared"
     if part := of_a_part(facts):
         return part
     different = [name for name in COLUMNS if theirs and str(theirs[name]) != str(ours[name])]

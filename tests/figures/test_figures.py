@@ -13,6 +13,7 @@ from dekm.figures import FIGURES, write_figure
 from dekm.figures.fig1_iterations import line_ends, nearest, read_frames
 from dekm.figures.fig5_embeddings import project, subset
 from dekm.figures.style import colour, free_place, marker
+from dekm.results.folders import SeedFolder
 from tests.helpers.handmade import make_history, write_data, write_facts, write_run, write_summary
 
 STRATEGIES = [f"strategy_{i}" for i in range(1, 6)]
@@ -78,7 +79,7 @@ def test_the_line_of_figure_1_lies_along_the_last_eigenvector(
 ) -> None:
     run = make_run()
     write_iterations(run, [0, 1], None)
-    frames, y = read_frames(run)
+    frames, y = read_frames(SeedFolder(run))
     assert y is None
     start, end = line_ends(frames[0])
     assert start[0] == pytest.approx(frames[0].H[:, 0].mean()) == pytest.approx(end[0])
@@ -90,7 +91,7 @@ def test_the_line_of_figure_1_lies_along_the_last_eigenvector(
 def test_a_run_of_one_iteration_has_one_panel(make_run: Callable[..., Path], tmp_path: Path) -> None:
     run = make_run()
     write_iterations(run, [0], np.repeat([3, 7], 20))
-    assert [frame.n_iter for frame in nearest(read_frames(run)[0])] == [0]
+    assert [frame.n_iter for frame in nearest(read_frames(SeedFolder(run))[0])] == [0]
     write_figure("fig1", [run], tmp_path / "out")
 
 

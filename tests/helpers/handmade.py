@@ -26,7 +26,8 @@ def write_summary(results: Path, dataset: str, method: str, seeds: Sequence[Mapp
     folder = results / "runs" / dataset / method
     folder.mkdir(parents=True, exist_ok=True)
     runs = {str(seed): {"key": "x"} | dict(run) for seed, run in enumerate(seeds)}
-    summary = {"dataset": dataset, "method": method, "label": LABELS.get(method, method), "seeds": runs}
+    summary = {"dataset": dataset, "method": method, "label": LABELS.get(method, method)}
+    summary |= {"in_table": method in LABELS, "seeds": runs}
     (folder / "summary.json").write_text(json.dumps(summary))
     return folder
 

@@ -14,7 +14,7 @@ from sklearn.frozen import FrozenEstimator
 from dekm import Autoencoder
 from dekm.concurrency import side_by_side
 from dekm.datasets import DATASETS, prepared
-from dekm.experiment.cells import cluster_cell, pretrain_cell
+from dekm.experiment.jobs import cluster_cell, pretrain_cell
 from dekm.files import read_json
 from dekm.methods import METHODS
 from dekm.nn.networks import ConvAutoencoder, MLPAutoencoder, xavier_initialize

@@ -12,7 +12,7 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
-from dekm.tracking import address
+from dekm.tracking.store import address
 from tests.helpers.ui import serving
 from tests.helpers.workspace import Workspace
 

@@ -8,11 +8,18 @@ from snakemake.exceptions import WorkflowError
 ROOT = Path(workflow.current_basedir).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from dekm.experiment.checks import read_experiment
 from dekm.datasets.user.folders import visible_files
 from dekm.errors import InputError
+from dekm.experiment.checks import read_experiment
+from dekm.experiment.provenance import (
+    method_code_digest,
+    pretraining_code_digest,
+    source_digest,
+)
 from dekm.files import files_digest
-from dekm.experiment.provenance import method_sources, pretraining_sources, source_digest
+from dekm.methods import STRATEGIES, find_method
+
+# The experiment
 
 try:
     EXPERIMENT = read_experiment(config, ROOT / "config" / "config.schema.yaml")
@@ -27,152 +34,72 @@ if not EXPERIMENT.datasets:
     raise WorkflowError("No dataset is left to run.")
 
 RESULTS = str(EXPERIMENT.results)
-THREADS = EXPERIMENT.option("threads", 8)
+RAW_DIR = EXPERIMENT.get("raw_dir", "resources/raw")
 SEEDS = EXPERIMENT.seeds
-STRATEGIES = [f"strategy_{i}" for i in range(1, 6)]
 IMAGE_DATASETS = [
     name for name, row in EXPERIMENT.datasets.items() if row.kind == "images"
 ]
-# These decide no result: they are resources of the rules, since a change of params would rerun jobs.
-DEVICE = EXPERIMENT.option("device", "auto")
-GPUS = 0 if DEVICE == "cpu" else 1
-FRESH = "--fresh" if EXPERIMENT.option("fresh", False) else ""
-MIRROR = EXPERIMENT.option("mirror", None)
-MIRROR = f"--mirror {shlex.quote(MIRROR)}" if MIRROR else ""
 ENVIRONMENT = str(ROOT / "environment.yml")
 
+# Settings that decide no result. They are resources of the rules: a change of params would rerun jobs.
+
+THREADS = EXPERIMENT.get("threads", 8)
+DEVICE = EXPERIMENT.get("device", "auto")
+GPUS = 0 if DEVICE == "cpu" else 1
+FRESH = "--fresh" if EXPERIMENT.get("fresh", False) else ""
+MIRROR = EXPERIMENT.get("mirror", None)
+MIRROR = f"--mirror {shlex.quote(MIRROR)}" if MIRROR else ""
 
 # The jobs find the package also from another working directory, and in an environment without it.
+
 shell.prefix(
     f"export PYTHONPATH={shlex.quote(str(ROOT))}:$PYTHONPATH; set -euo pipefail; "
 )
 
 
 wildcard_constraints:
-    dataset="|".join([*EXPERIMENT.datasets, "fig1"]),
-    method="|".join([*EXPERIMENT.methods, "dekm", "strategy_[1-5]"]),
+    dataset="|".join(EXPERIMENT.blocks),
+    method="|".join([*EXPERIMENT.methods, "dekm", *STRATEGIES]),
     architecture="conv|mlp",
 
 
-def results(wildcards):
-    """Folder of the results."""
-    return RESULTS
+# Arguments of the command line
 
 
-def arguments(settings):
-    """Settings as arguments of the command line."""
+def set_arguments(settings):
+    """Settings as arguments."""
     pairs = (f"{name}={json.dumps(value)}" for name, value in settings.items())
     return " ".join(f"--set {shlex.quote(pair)}" for pair in pairs)
 
 
-def base(wildcards):
-    """The dataset of the tables that a dataset is, or is a part of."""
-    return (
-        EXPERIMENT.figures["fig1"] if wildcards.dataset == "fig1" else wildcards.dataset
-    )
-
-
-def raw_facts(wildcards):
-    """What prepare waits for: the raw files, the user's own data, or nothing where data are embedded."""
-    dataset = EXPERIMENT.row(wildcards.dataset)
-    raw = expand(rules.download.output, dataset=base(wildcards))
-    own = [
-        dataset.options[name] for name in ("path", "labels") if name in dataset.options
-    ]
-    return raw if dataset.raw else own
-
-
-def own_files(wildcards):
-    """Digest of the files of a user's folder: Snakemake itself looks at the time of the folder only."""
-    path = EXPERIMENT.row(wildcards.dataset).options.get("path")
-    is_folder = path is not None and Path(path).is_dir()
-    return files_digest(visible_files(Path(path))) if is_folder else ""
-
-
 def dataset_arguments(wildcards):
-    """Options of a dataset."""
-    held = " --licence-held" if EXPERIMENT.row(wildcards.dataset).restricted else ""
-    return arguments(EXPERIMENT.options(base(wildcards))) + held
-
-
-def loader_sources(wildcards):
-    """Digest of the code that makes the prepared data of a dataset."""
-    loader = EXPERIMENT.row(wildcards.dataset).loader.partition(":")[0]
-    return source_digest("dekm.datasets.prepared", loader)
+    """Options of a dataset's loader, and the licence that its user holds."""
+    block = EXPERIMENT.blocks[wildcards.dataset]
+    held = " --licence-held" if block.row.restricted else ""
+    return set_arguments(block.loader_options) + held
 
 
 def part_arguments(wildcards):
     """How many samples and classes of a dataset to keep."""
-    parts = {
-        "subsample": EXPERIMENT.subsample(wildcards.dataset),
-        "classes": EXPERIMENT.n_classes(wildcards.dataset),
-    }
+    block = EXPERIMENT.blocks[wildcards.dataset]
+    parts = {"subsample": block.subsample, "classes": block.n_classes}
     return " ".join(
         f"--{name} {value}" for name, value in parts.items() if value is not None
     )
 
 
-def seeds(wildcards):
-    """All seeds; Figure 1 shows the first."""
-    return SEEDS[:1] if wildcards.dataset == "fig1" else SEEDS
-
-
 def pretraining_arguments(wildcards):
     """Settings of the autoencoders of a dataset."""
-    settings = EXPERIMENT.pretraining(wildcards.dataset, wildcards.architecture)
-    return arguments(settings)
+    settings = EXPERIMENT.pretraining_settings(
+        wildcards.dataset, wildcards.architecture
+    )
+    return set_arguments(settings)
 
 
 def method_arguments(wildcards):
     """Parameters of a cell."""
-    return arguments(EXPERIMENT.parameters(wildcards.dataset, wildcards.method))
-
-
-def sources_of_method(wildcards):
-    """Digest of the code that decides the runs of a method."""
-    return method_sources(EXPERIMENT.method_module(wildcards.method))
-
-
-def pretrained(wildcards):
-    """The autoencoders that a cell starts from; nothing for a method without."""
-    architecture = EXPERIMENT.architecture(wildcards.dataset, wildcards.method)
-    return (
-        expand(
-            rules.pretrain.output, dataset=wildcards.dataset, architecture=architecture
-        )
-        if architecture
-        else []
-    )
-
-
-def summaries(datasets):
-    """The cells of a table."""
-    return expand(rules.cluster.output, dataset=datasets, method=EXPERIMENT.methods)
-
-
-def strategy_summaries():
-    """The cells of Figure 4, if it is drawn."""
-    dataset = EXPERIMENT.figures.get("fig4", [])
-    return expand(rules.cluster.output, dataset=dataset, method=STRATEGIES)
-
-
-def embedding_summaries():
-    """The cells of Figure 5, if it is drawn."""
-    shown = [
-        method
-        for method in ("pca_k_means", "ae_k_means", "dec", "dekm")
-        if method in EXPERIMENT.methods
-    ]
-    return expand(
-        rules.cluster.output, dataset=EXPERIMENT.figures.get("fig5", []), method=shown
-    )
-
-
-def run_figures():
-    """The figures of DEKM's first run on each dataset."""
-    shown = [method for method in EXPERIMENT.methods if method == "dekm"]
-    return expand(
-        rules.figures_of_run.output, dataset=EXPERIMENT.datasets, method=shown
+    return set_arguments(
+        EXPERIMENT.method_settings(wildcards.dataset, wildcards.method)
     )
 
 
@@ -184,12 +111,77 @@ def left_out_arguments():
     )
 
 
-def folder_of_output(wildcards, output):
+# Inputs
+
+
+def raw_files(wildcards):
+    """What a dataset is prepared from: verified raw files, a user's own files, or nothing."""
+    block = EXPERIMENT.blocks[wildcards.dataset]
+    options = block.row.options
+    own = [options[name] for name in ("path", "labels") if name in options]
+    return expand(rules.download.output, dataset=block.base) if block.row.raw else own
+
+
+def pretrained_autoencoders(wildcards):
+    """The autoencoders that a cell starts from; nothing for a method without."""
+    dataset = wildcards.dataset
+    architecture = EXPERIMENT.architecture(dataset, wildcards.method)
+    found = expand(
+        rules.pretrain.output, dataset=dataset, architecture=architecture or []
+    )
+    return found
+
+
+def cells(datasets, methods=EXPERIMENT.methods):
+    """The summaries of some cells."""
+    return expand(rules.cluster.output, dataset=datasets, method=methods)
+
+
+def cells_of_figure(figure, methods):
+    """The summaries of the cells that a figure shows; nothing if it is not drawn."""
+    return cells(EXPERIMENT.figures.get(figure, []), methods)
+
+
+# Digests of code and files: when one changes, the jobs run again
+
+
+def loader_digest(wildcards):
+    """Digest of the code that makes the prepared data of a dataset."""
+    loader = EXPERIMENT.blocks[wildcards.dataset].row.loader.partition(":")[0]
+    return source_digest("dekm.datasets.prepared", loader)
+
+
+def method_digest(wildcards):
+    """Digest of the code that decides the runs of a method."""
+    return method_code_digest(find_method(wildcards.method).module)
+
+
+def own_files_digest(wildcards):
+    """Digest of the files of a user's folder: Snakemake itself looks at the time of the folder only."""
+    path = EXPERIMENT.blocks[wildcards.dataset].row.options.get("path")
+    is_folder = path is not None and Path(path).is_dir()
+    return files_digest(visible_files(Path(path))) if is_folder else ""
+
+
+# Params that follow from wildcards, inputs or outputs
+
+
+def base_dataset(wildcards):
+    """The dataset of the configuration that a dataset is, or is a part of."""
+    return EXPERIMENT.blocks[wildcards.dataset].base
+
+
+def dataset_seeds(wildcards):
+    """The seeds that are run on a dataset."""
+    return EXPERIMENT.blocks[wildcards.dataset].seeds
+
+
+def output_folder(wildcards, output):
     """Folder of the files that a rule writes."""
     return Path(output[0]).parent
 
 
-def folders_of_input(wildcards, input):
+def input_folders(wildcards, input):
     """Folders of the files that a rule reads."""
     return [Path(file).parent for file in input]
 

@@ -14,7 +14,7 @@ rule download:
         mirror=MIRROR,
     params:
         settings=dataset_arguments,
-        raw_dir=EXPERIMENT.option("raw_dir", "resources/raw"),
+        raw_dir=RAW_DIR,
     message:
         "Fetch and verify the raw files of {wildcards.dataset}"
     shell:
@@ -24,7 +24,7 @@ rule download:
 
 rule prepare:
     input:
-        raw_facts,
+        raw_files,
     output:
         f"{RESULTS}/data/{{dataset}}/facts.json",
     log:
@@ -38,13 +38,13 @@ rule prepare:
         mem_mb=3000,
         runtime="1h",
     params:
-        base=base,
-        results=results,
-        raw_dir=EXPERIMENT.option("raw_dir", "resources/raw"),
+        base=base_dataset,
+        results=RESULTS,
+        raw_dir=RAW_DIR,
         settings=dataset_arguments,
         part=part_arguments,
-        files=own_files,
-        sources=loader_sources,
+        files=own_files_digest,
+        sources=loader_digest,
     message:
         "Prepare {wildcards.dataset}"
     shell:

@@ -1,4 +1,9 @@
 FIGURES = f"{RESULTS}/figures"
+FIG5_METHODS = [
+    name
+    for name in ("pca_k_means", "ae_k_means", "dec", "dekm")
+    if name in EXPERIMENT.methods
+]
 
 
 localrules:
@@ -8,7 +13,7 @@ localrules:
 
 rule figure_iterations:
     input:
-        expand(rules.cluster.output, dataset="fig1", method="dekm"),
+        cells("fig1", "dekm"),
     output:
         report(
             multiext(f"{FIGURES}/fig1", ".png", ".gif"),
@@ -23,7 +28,7 @@ rule figure_iterations:
         ENVIRONMENT
     params:
         runs=first_seed_folders,
-        folder=folder_of_output,
+        folder=output_folder,
         sources=source_digest("dekm.figures.fig1_iterations"),
     message:
         "Draw Figure 1"
@@ -45,7 +50,7 @@ rule figure_entropy:
     conda:
         ENVIRONMENT
     params:
-        folder=folder_of_output,
+        folder=output_folder,
         sources=source_digest("dekm.figures.fig2_entropy"),
     message:
         "Draw Figure 2"
@@ -69,8 +74,8 @@ rule figure_samples:
     conda:
         ENVIRONMENT
     params:
-        data=folders_of_input,
-        folder=folder_of_output,
+        data=input_folders,
+        folder=output_folder,
         sources=source_digest("dekm.figures.fig3_samples"),
     message:
         "Draw Figure 3"
@@ -80,7 +85,7 @@ rule figure_samples:
 
 rule figure_strategies:
     input:
-        strategy_summaries(),
+        cells_of_figure("fig4", STRATEGIES),
     output:
         report(
             f"{FIGURES}/fig4.png",
@@ -100,8 +105,8 @@ rule figure_strategies:
     conda:
         ENVIRONMENT
     params:
-        cells=folders_of_input,
-        folder=folder_of_output,
+        cells=input_folders,
+        folder=output_folder,
         sources=source_digest("dekm.figures.fig4_strategies"),
     message:
         "Draw Figure 4"
@@ -111,7 +116,7 @@ rule figure_strategies:
 
 rule figure_embeddings:
     input:
-        embedding_summaries(),
+        cells_of_figure("fig5", FIG5_METHODS),
     output:
         report(
             f"{FIGURES}/fig5.png",
@@ -127,7 +132,7 @@ rule figure_embeddings:
     threads: 4
     params:
         runs=first_seed_folders,
-        folder=folder_of_output,
+        folder=output_folder,
         sources=source_digest("dekm.figures.fig5_embeddings"),
     message:
         "Draw Figure 5"
@@ -151,7 +156,7 @@ rule figure_ranks:
     conda:
         ENVIRONMENT
     params:
-        folder=folder_of_output,
+        folder=output_folder,
         sources=source_digest("dekm.figures.ranks"),
     message:
         "Draw the mean ranks"
@@ -192,4 +197,8 @@ rule figures:
         rules.figure_strategies.output if "fig4" in EXPERIMENT.figures else [],
         rules.figure_embeddings.output if "fig5" in EXPERIMENT.figures else [],
         rules.figure_ranks.output if len(EXPERIMENT.datasets) > 1 else [],
-        run_figures(),
+        expand(
+            rules.figures_of_run.output,
+            dataset=EXPERIMENT.datasets,
+            method=[name for name in EXPERIMENT.methods if name == "dekm"],
+        ),

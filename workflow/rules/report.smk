@@ -24,10 +24,10 @@ rule table2:
     conda:
         ENVIRONMENT
     params:
-        results=results,
+        results=RESULTS,
         datasets=[*EXPERIMENT.datasets, *EXPERIMENT.left_out],
         left_out=left_out_arguments(),
-        folder=folder_of_output,
+        folder=output_folder,
         sources=source_digest("dekm.tables"),
     message:
         "Write Table II"
@@ -38,8 +38,8 @@ rule table2:
 
 rule table:
     input:
-        cells=summaries(EXPERIMENT.datasets),
-        strategies=strategy_summaries(),
+        cells=cells(EXPERIMENT.datasets),
+        strategies=cells_of_figure("fig4", STRATEGIES),
         paper=ROOT / "resources/paper/table3.csv",
         claims=ROOT / "resources/paper/claims.csv",
     output:
@@ -76,12 +76,12 @@ rule table:
     conda:
         ENVIRONMENT
     params:
-        results=results,
+        results=RESULTS,
         datasets=[*EXPERIMENT.datasets, *EXPERIMENT.left_out],
         methods=EXPERIMENT.methods,
-        strategies=STRATEGIES if EXPERIMENT.figures.get("fig4") else [],
+        strategies=[*STRATEGIES] if "fig4" in EXPERIMENT.figures else [],
         left_out=left_out_arguments(),
-        folder=folder_of_output,
+        folder=output_folder,
         sources=source_digest("dekm.tables"),
     message:
         "Write Table III, and what follows from it"
@@ -93,7 +93,7 @@ rule table:
 
 use rule table as table_of_dataset with:
     input:
-        cells=lambda wildcards: summaries(wildcards.dataset),
+        cells=lambda wildcards: cells(wildcards.dataset),
         paper=ROOT / "resources/paper/table3.csv",
         claims=ROOT / "resources/paper/claims.csv",
     output:
@@ -103,12 +103,12 @@ use rule table as table_of_dataset with:
     benchmark:
         f"{RESULTS}/benchmarks/table/{{dataset}}.tsv"
     params:
-        results=results,
+        results=RESULTS,
         datasets="{dataset}",
         methods=EXPERIMENT.methods,
         strategies=[],
         left_out="",
-        folder=folder_of_output,
+        folder=output_folder,
         sources=source_digest("dekm.tables"),
     message:
         "Write Table III for {wildcards.dataset} alone"

@@ -8,8 +8,8 @@ localrules:
 
 rule track:
     input:
-        summaries(EXPERIMENT.datasets),
-        strategy_summaries(),
+        cells(EXPERIMENT.datasets),
+        cells_of_figure("fig4", STRATEGIES),
         rules.table2.output,
         rules.table.output,
         rules.figures.input,
@@ -20,7 +20,7 @@ rule track:
     conda:
         ENVIRONMENT
     params:
-        results=results,
+        results=RESULTS,
         store=lambda wildcards: Path(RESULTS).parent,
     message:
         "Bring the MLflow store up to date"
@@ -31,7 +31,7 @@ rule track:
 
 use rule track as track_dataset with:
     input:
-        lambda wildcards: summaries(wildcards.dataset),
+        lambda wildcards: cells(wildcards.dataset),
     output:
         touch(f"{RESULTS}/logs/track/{{dataset}}.done"),
     log:

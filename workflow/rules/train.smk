@@ -17,10 +17,10 @@ rule pretrain:
         device=DEVICE,
         fresh=FRESH,
     params:
-        results=results,
-        seeds=seeds,
+        results=RESULTS,
+        seeds=dataset_seeds,
         settings=pretraining_arguments,
-        sources=pretraining_sources(),
+        sources=pretraining_code_digest(),
     message:
         "Pretrain the {wildcards.architecture} autoencoders of {wildcards.dataset}, seeds {params.seeds}"
     shell:
@@ -31,7 +31,7 @@ rule pretrain:
 rule cluster:
     input:
         rules.prepare.output,
-        pretrained,
+        pretrained_autoencoders,
     output:
         f"{RESULTS}/runs/{{dataset}}/{{method}}/summary.json",
     log:
@@ -48,10 +48,10 @@ rule cluster:
         device=DEVICE,
         fresh=FRESH,
     params:
-        results=results,
-        seeds=seeds,
+        results=RESULTS,
+        seeds=dataset_seeds,
         settings=method_arguments,
-        sources=sources_of_method,
+        sources=method_digest,
     message:
         "Cluster {wildcards.dataset} with {wildcards.method}, seeds {params.seeds}"
     shell:

@@ -7,7 +7,7 @@ from safetensors import safe_open
 
 from dekm.datasets import DATASETS, prepared
 from dekm.errors import InputError
-from dekm.experiment.cells import cluster_cell, pretrain_cell
+from dekm.experiment.jobs import cluster_cell, pretrain_cell
 from dekm.experiment.records import MAX_FRAMES, History, scores
 from dekm.files import read_json, write_json
 from dekm.methods import METHODS
@@ -175,14 +175,14 @@ def test_a_deleted_seed_runs_again(results):
 
 def test_missing_pretraining_is_named(results):
     with pytest.raises(
-        InputError, match=r"seed0 is not there: run 'python -m dekm pretrain digits conv' first"
+        InputError, match=r"seed0 does not exist: run 'python -m dekm pretrain digits conv' first"
     ):
         cluster(results, "dekm")
 
 
 def test_a_seed_without_pretraining_is_named(results):
     pretrain(results, (0,))
-    with pytest.raises(InputError, match="seed1 is not there"):
+    with pytest.raises(InputError, match="seed1 does not exist"):
         cluster(results, "ae_k_means", (0, 1))
 
 

@@ -1,0 +1,91 @@
+"""A folder of results as a whole: where its folders are, and which of them exist."""
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from filelock import Timeout
+
+from dekm.files import locked
+from dekm.results.folders import CellFolder, PreparedData, SeedFolder
+
+OUTPUTS = ("tables", "figures")
+PATTERNS = {"pretrain": "pretrained/*/*", "cluster": "runs/*/*"}
+
+
+@dataclass(frozen=True)
+class ResultSet:
+    """A folder of results."""
+
+    path: Path
+
+    def data(self, dataset: str) -> PreparedData:
+        """The prepared data of a dataset."""
+        return PreparedData(self.path / "data" / dataset)
+
+    def pretraining(self, dataset: str, architecture: str) -> CellFolder:
+        """The pretrained autoencoders of a dataset."""
+        return CellFolder(self.path / "pretrained" / dataset / architecture)
+
+    def cell(self, dataset: str, method: str) -> CellFolder:
+        """The runs of one method on one dataset."""
+        return CellFolder(self.path / "runs" / dataset / method)
+
+    def finished_cells(self) -> list[CellFolder]:
+        """The cells of runs that have a summary, sorted by dataset and method."""
+        return [CellFolder(file.parent) for file in sorted(self.path.glob("runs/*/*/summary.json"))]
+
+    def has_runs(self) -> bool:
+        """Whether this is a folder of results at all."""
+        return (self.path / "runs").is_dir()
+
+    def seeds(self) -> list[SeedFolder]:
+        """All complete seeds, the oldest first."""
+        files = (
+            file for pattern in PATTERNS.values() for file in self.path.glob(f"{pattern}/seed*/facts.json")
+        )
+        return sorted((SeedFolder(file.parent) for file in files), key=lambda seed: seed.facts["created"])
+
+    def unfinished_seeds(self) -> Iterator[SeedFolder]:
+        """The runs that are being made now: their folders hold what is known so far."""
+        for file in self.path.glob(f"{PATTERNS['cluster']}/.seed*.part.*/facts.json"):
+            seed = file.parent.name.split(".")[1]
+            try:
+                with locked(file.parent.with_name(seed)).acquire(blocking=False):
+                    continue  # no process holds the lock: a killed one left the folder behind
+            except Timeout:
+                unfinished = SeedFolder(file.parent)
+                with contextlib.suppress(FileNotFoundError):  # it ended a moment ago
+                    unfinished.facts  # noqa: B018  # read now, while the file exists
+                    yield unfinished
+
+    def outputs(self) -> dict[str, Path]:
+        """The folders of tables and figures that exist, by their names."""
+        folders = {name: self.path / name for name in OUTPUTS}
+        return {name: folder for name, folder in folders.items() if folder.is_dir()}
+
+    def benchmark_file(self, dataset: str, method: str) -> Path:
+        """Snakemake's measurements of the job of a cell, tab-separated."""
+        return self.path / "benchmarks" / "cluster" / dataset / f"{method}.tsv"
+
+    def error_of_job(self, dataset: str, method: str) -> str:
+        """The last log line of the job that failed, so that a cell has no runs; empty if none did."""
+        for log in (f"cluster/{dataset}/{method}.log", f"prepare/{dataset}.log", f"download/{dataset}.log"):
+            last = last_line(self.path / "logs" / log)
+            if "Error" in last or "error:" in last:
+                return last
+        return ""
+
+
+def result_sets(store: Path) -> list[ResultSet]:
+    """All folders of results below a folder, sorted by name."""
+    return [ResultSet(folder.parent) for folder in sorted(store.glob("*/runs"))]
+
+
+def last_line(file: Path) -> str:
+    """The last line of a text file that is not empty; empty where there is no such file."""
+    if not file.is_file():
+        return ""
+    lines = [line.strip() for line in file.read_text(errors="replace").splitlines() if line.strip()]
+    return lines[-1] if lines else ""

@@ -1,0 +1,128 @@
+"""One run of the MLflow store: a seed's folder, or the tables and figures of a result set."""
+
+import datetime as dt
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from dekm.files import files_digest
+from dekm.results.folders import SeedFolder
+from dekm.results.result_set import ResultSet
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+
+METRICS_PER_BATCH = 1000
+POINTS_PER_CURVE = 200
+TRAINING = {"loss", "changed", "inertia", "seconds"}  # the other curves are scores
+
+
+def log_run(client: "MlflowClient", experiment_id: str, seed: SeedFolder) -> None:
+    """Write one finished run: what `start_run` writes, all curves, final metrics and files."""
+    from mlflow.entities import Metric
+
+    final = seed.metrics
+    end = made_at(seed)
+    start = end - int(final["seconds"] * 1000)
+    run_id = start_run(client, experiment_id, seed, start=start).info.run_id
+    metrics = [Metric(name, value, start + ms, step) for name, value, ms, step in curves(seed)]
+    metrics += [Metric(name, float(value), end, 0) for name, value in final.items() if value is not None]
+    for i in range(0, len(metrics), METRICS_PER_BATCH):
+        client.log_batch(run_id, metrics=metrics[i : i + METRICS_PER_BATCH])
+    client.log_artifacts(run_id, str(seed.path))
+    client.set_terminated(run_id, end_time=end)
+
+
+def log_new_points(client: "MlflowClient", run: Any, seed: SeedFolder) -> None:
+    """Write the points of a run that is still being made which the store lacks."""
+    from mlflow.entities import Metric, RunTag
+
+    logged = int(run.data.tags.get("logged_step", -1))
+    try:
+        points = [point for point in curves(seed) if point[3] > logged]
+    except FileNotFoundError:
+        return  # it ended a moment ago: the next time it is complete
+    if points:
+        start = run.info.start_time
+        metrics = [Metric(name, value, start + ms, step) for name, value, ms, step in points]
+        latest = RunTag("logged_step", str(max(step for *_, step in points)))
+        client.log_batch(run.info.run_id, metrics=metrics[-METRICS_PER_BATCH:], tags=[latest])
+
+
+def start_run(client: "MlflowClient", experiment_id: str, seed: SeedFolder, *, start: int) -> Any:
+    """Open a run with its tags, parameters, data and description."""
+    from mlflow.entities import Dataset, DatasetInput, Param, RunTag
+
+    facts = seed.facts
+    subject = "method" if seed.stage == "cluster" else "architecture"
+    shown = {"dataset": facts["dataset"], subject: seed.subject, "seed": facts["seed"]}
+    tags = shown | {
+        "stage": seed.stage,
+        "current": "yes",
+        "key": facts["key"],
+        "id": facts["id"],
+        "commit": facts["commit"],
+        "device": facts["device"],
+        "data_digest": facts["data"],
+        "mlflow.source.name": f"dekm {seed.stage}",
+    }
+    run = client.create_run(
+        experiment_id,
+        start_time=start,
+        run_name=seed.name,
+        tags={name: str(value) for name, value in tags.items()},
+    )
+    run_id = run.info.run_id
+    params = [Param(name, str(value)) for name, value in (shown | facts["settings"]).items()]
+    client.log_batch(run_id, params=params, tags=[RunTag("mlflow.note.content", note(seed))])
+    data = Dataset(facts["dataset"], facts["data"][:8], source_type="local", source="prepared data")
+    client.log_inputs(run_id, datasets=[DatasetInput(data)])
+    return run
+
+
+def outputs_digest(results: ResultSet) -> str | None:
+    """Digest of the tables and figures of a result set; None if there are none."""
+    files = [file for folder in results.outputs().values() for file in sorted(folder.glob("**/*"))]
+    files = [file for file in files if file.is_file()]
+    return files_digest(files) if files else None
+
+
+def log_outputs(client: "MlflowClient", experiment_id: str, results: ResultSet, id_: str) -> None:
+    """Write the tables and figures as the files of one run."""
+    tags = {"stage": "outputs", "key": "outputs", "id": id_, "current": "yes"}
+    run_id = client.create_run(experiment_id, run_name="tables and figures", tags=tags).info.run_id
+    for name, folder in results.outputs().items():
+        client.log_artifacts(run_id, str(folder), name)
+    client.set_terminated(run_id)
+
+
+def made_at(seed: SeedFolder) -> int:
+    """When the facts of a folder were written, in milliseconds."""
+    return int(dt.datetime.fromisoformat(seed.facts["created"]).timestamp() * 1000)
+
+
+def curves(seed: SeedFolder) -> Iterator[tuple[str, float, int, int]]:
+    """Points (name, value, milliseconds since the start, step) of the curves of a seed, thinned if many.
+
+    There are none before the first iteration.
+    """
+    rows = seed.history()
+    stride = max(1, -(-len(rows) // POINTS_PER_CURVE))
+    for i, row in enumerate(rows):
+        if i % stride and i != len(rows) - 1:
+            continue
+        step = int(row.pop("n_iter", row.pop("epoch", 0)))
+        ms = int(1000 * row.get("seconds", 0))
+        for name, value in row.items():
+            if not math.isnan(value):
+                yield f"{'train' if name in TRAINING else 'eval'}/{name}", value, ms, step
+
+
+def note(seed: SeedFolder) -> str:
+    """The description that the run's page shows."""
+    facts = seed.facts
+    versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
+    return (
+        f"{seed.label} on {facts['dataset']}, seed {facts['seed']}, "
+        f"on {facts['device']}. Files: `{seed.path}`. Commit {facts['commit']}; {versions}."
+    )
