@@ -25,13 +25,13 @@ demo: .venv/installed ## Run the demo: two embedded datasets, minutes on two CPU
 	@$(RUN) snakemake $(ARGS) --configfile config/demo.yaml
 	@test ! -f results/demo/tables/table3.md || { echo; cat results/demo/tables/table3.md; }
 	@echo "Tables: results/demo/tables/table3.html    Figures: results/demo/figures/"
-	@echo "Runs:   results/demo/runs/                 Browse them: make ui    One page of all: make report"
+	@echo "Runs:   results/demo/runs/                 Browse them: make ui    All on one page: make report"
 
 paper: .venv/installed ## Run the paper's experiments; options in ARGS, as in: make paper ARGS="-n"
 	@$(RUN) snakemake $(ARGS)
 
-report: .venv/installed ## Write results/<name>/report.html, one page of all; CONFIG=config/config.yaml for the paper
-	@test -f $(CONFIG) || { echo "$(CONFIG) is not there: name a configuration with CONFIG=..."; exit 1; }
+report: .venv/installed ## Write results/<name>/report.html, all tables and figures on one page; CONFIG=config/config.yaml for the paper
+	@test -f $(CONFIG) || { echo "$(CONFIG) does not exist: name a configuration with CONFIG=..."; exit 1; }
 	@$(RUN) && export PATH && name=$$(python -c 'import sys, yaml; print(yaml.safe_load(open(sys.argv[1]))["name"])' $(CONFIG)) && \
 		{ test -f results/$$name/tables/table3.html || { echo "Run it first: results/$$name has no tables."; exit 1; }; } && \
 		snakemake --configfile $(CONFIG) --report results/$$name/report.html && \

@@ -1,13 +1,15 @@
 """Files and folders that appear whole or not at all, locks, digests and JSON."""
 
 import contextlib
+import csv
 import hashlib
 import io
 import json
+import math
 import os
 import shutil
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,20 +25,20 @@ def digest(value: Any) -> str:
 
 
 def files_digest(files: Iterable[Path]) -> str:
-    """SHA-256 of names, sizes and times of files: another one when a file comes, goes or is written."""
+    """SHA-256 of names, sizes and times of files; it changes when a file is added, removed or written."""
     return digest([[str(file), file.stat().st_size, file.stat().st_mtime_ns] for file in files])
 
 
 @contextlib.contextmanager
 def atomic_folder(target: Path) -> Iterator[Path]:
-    """A new folder to write into, which takes the place of `target` if the block succeeds and else goes.
+    """A temporary folder to write into, which replaces `target` if the block succeeds.
 
-    What a killed process left behind is removed by the next one that writes the same target. Only the holder
-    of `locked` may write a target that others may want to write.
+    If the block fails, the temporary folder is removed and `target` stays as it was. Folders that a killed
+    process left are removed by the next one that writes the same target. Where several processes may write
+    a target, only the holder of its `locked` lock may do so.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    for leftover in target.parent.glob(f".{target.name}.part.*"):
-        shutil.rmtree(leftover, ignore_errors=True)
+    _remove_parts(target)
     temporary = target.with_name(f".{target.name}.part.{os.getpid()}")
     temporary.mkdir()
     try:
@@ -45,12 +47,16 @@ def atomic_folder(target: Path) -> Iterator[Path]:
             os.replace(target, target.with_name(f".{target.name}.part.replaced"))
         os.replace(temporary, target)
     finally:
-        for leftover in target.parent.glob(f".{target.name}.part.*"):
-            shutil.rmtree(leftover, ignore_errors=True)
+        _remove_parts(target)
+
+
+def _remove_parts(target: Path) -> None:
+    for leftover in target.parent.glob(f".{target.name}.part.*"):
+        shutil.rmtree(leftover, ignore_errors=True)
 
 
 def locked(target: Path) -> BaseFileLock:
-    """A lock on the making of `target`; the kernel frees it also when its holder is killed."""
+    """A lock for the writers of `target`; the kernel releases it also when its holder is killed."""
     target.parent.mkdir(parents=True, exist_ok=True)
     return FileLock(target.with_name(f".{target.name}.lock"))
 
@@ -75,6 +81,20 @@ def read_json(file: Path) -> dict[str, Any]:
     """Read a JSON file that holds an object."""
     value: dict[str, Any] = json.loads(file.read_text())
     return value
+
+
+def write_csv(file: Path, rows: Sequence[Mapping[str, float]]) -> None:
+    """Write rows that all have the same columns; no rows give an empty file."""
+    with file.open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, fieldnames=list(rows[0]) if rows else [])
+        writer.writeheader()
+        for row in rows:
+            writer.writerow(csv_fields(row))
+
+
+def csv_fields(row: Mapping[str, float]) -> dict[str, float | str]:
+    """A row as a CSV file holds it: NaN is an empty field."""
+    return {name: "" if math.isnan(value) else value for name, value in row.items()}
 
 
 def read_array(file: Path) -> np.ndarray:

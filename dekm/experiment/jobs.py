@@ -16,8 +16,9 @@ from sklearn.frozen import FrozenEstimator
 from dekm.datasets import prepared
 from dekm.errors import InputError
 from dekm.experiment.cells import Cell
+from dekm.experiment.history import History
 from dekm.experiment.provenance import method_code_digest, pretraining_code_digest
-from dekm.experiment.records import History, write_pretraining, write_run
+from dekm.experiment.records import write_pretraining, write_run
 from dekm.methods import Method, find_method
 from dekm.methods.autoencoder import Autoencoder
 from dekm.results.folders import SeedFolder

@@ -1,4 +1,4 @@
-"""Clusters for new data from the folder of a run."""
+"""Clusters of new data, from the folder of a run."""
 
 import csv
 import logging
@@ -6,7 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from dekm.datasets import prepared
+from dekm.datasets.dataset import Dataset
 from dekm.datasets.scaling import unit_scaled
 from dekm.datasets.tfidf import Texts
 from dekm.datasets.user.folders import IMAGE_SUFFIXES, TEXT_SUFFIXES, list_files
@@ -17,23 +20,31 @@ from dekm.results.folders import SeedFolder
 
 logger = logging.getLogger(__name__)
 
-OF_LABELS = {"labels", "label_column"}
-OF_TABLES = {"text_column"}
-OF_TERMS = {"stem", "scaling"}
+# Settings of the run's own data that do not describe new data: new data need no labels,
+LABEL_SETTINGS = {"labels", "label_column"}
+# new texts may come from a folder instead of a table,
+TABLE_SETTINGS = {"text_column"}
+# and the terms of the run's own texts were made with these.
+TERM_SETTINGS = {"stem", "scaling"}
 
 
 def write_predictions(run: Path, settings: Mapping[str, Any], out: Path, *, device: str = "auto") -> None:
     """Write a CSV file with the cluster of each new sample, in the order of the data.
 
-    New texts become tf-idf rows of the terms of the run's own texts; columns of a new table are found by
-    their names, wherever they are in it.
+    New texts become tf-idf rows of the terms of the run's own texts; the columns of a new table are matched
+    by their names.
 
     Parameters
     ----------
-    run : folder of a run, in its place in a folder of results
-    settings : `path` of the new data, and what differs from the description of the run's own data
-    out : the CSV file; its columns are sample (the file of an image or text, else the number of the row) and
-        cluster
+    run : Path
+        Folder of a run, at its place in a folder of results.
+    settings : mapping
+        `path` of the new data, and what differs from the description of the run's own data.
+    out : Path
+        The CSV file. Its columns are sample (the file of an image or text, otherwise the number of the row)
+        and cluster.
+    device : str
+        "auto", "cpu", "cuda" or "cuda:N".
 
     Raises
     ------
@@ -43,22 +54,10 @@ def write_predictions(run: Path, settings: Mapping[str, Any], out: Path, *, devi
     seed = SeedFolder(run)
     if not seed.file("model").is_file():
         raise InputError(f"{run} holds no run: it should be like results/own/runs/faces/dekm/seed0.")
-    data = seed.data.facts
-    for name in OF_TERMS & settings.keys():
-        raise InputError(f"{name}={settings[name]!r} should be left out: it is that of the run's own texts.")
-    if "path" not in settings:
-        raise InputError("the new data need --set path=...")
-    path = Path(settings["path"])
-    of_the_run_only = OF_LABELS | (OF_TABLES if path.is_dir() else set())
-    described = {name: value for name, value in data["options"].items() if name not in of_the_run_only}
-    dataset = own_dataset("new data", {"n_clusters": 1, **described, **settings})
-    X, _ = dataset.load(Path())
-    if isinstance(X, Texts):
-        X = X.rows(prepared.load_terms(seed.data.path, seed.facts["data"]))
-    elif data.get("features") and (columns := feature_names(dataset)):
-        X = X[:, positions(data["features"], columns, path)]
+    dataset = describe_new_data(seed, settings)
     estimator = find_method(seed.facts["method"]).load().load(seed.file("model"), device=device)
-    clusters = estimator.predict(unit_scaled(X))
+    clusters = estimator.predict(unit_scaled(load_new_data(seed, dataset)))
+    path = Path(settings["path"])
     suffixes = TEXT_SUFFIXES if dataset.kind == "text" else IMAGE_SUFFIXES
     names = list_files(path, suffixes)[0] if path.is_dir() else range(len(clusters))
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -68,8 +67,32 @@ def write_predictions(run: Path, settings: Mapping[str, Any], out: Path, *, devi
         writer.writerows(zip(names, clusters.tolist(), strict=True))
 
 
-def positions(features: Sequence[str], names: Sequence[str], path: Path) -> list[int]:
-    """Where the features of the run are among the columns of a new table; other columns are logged.
+def describe_new_data(seed: SeedFolder, settings: Mapping[str, Any]) -> Dataset:
+    """The new data as a dataset, described as the run's own data where the settings say nothing else."""
+    for name in TERM_SETTINGS & settings.keys():
+        raise InputError(
+            f"{name}={settings[name]!r} should be left out: the setting of the run's own texts is used."
+        )
+    if "path" not in settings:
+        raise InputError("the new data need --set path=...")
+    ignored = LABEL_SETTINGS | (TABLE_SETTINGS if Path(settings["path"]).is_dir() else set())
+    described = {name: value for name, value in seed.data.facts["options"].items() if name not in ignored}
+    return own_dataset("new data", {"n_clusters": 1, **described, **settings})
+
+
+def load_new_data(seed: SeedFolder, dataset: Dataset) -> Any:
+    """New samples with the features of the run's own data, in the same order."""
+    X, _ = dataset.load(Path())
+    if isinstance(X, Texts):
+        return X.rows(prepared.load_terms(seed.data.path, seed.facts["data"]))
+    features, columns = seed.data.facts.get("features"), feature_names(dataset)
+    if features and columns:
+        return np.asarray(X)[:, find_columns(features, columns, Path(dataset.options["path"]))]
+    return X
+
+
+def find_columns(features: Sequence[str], names: Sequence[str], path: Path) -> list[int]:
+    """Positions of the run's features among the columns of a new table; further columns are logged.
 
     Raises
     ------
@@ -81,5 +104,5 @@ def positions(features: Sequence[str], names: Sequence[str], path: Path) -> list
         raise InputError(f"{path} lacks the columns {missing}; the run was made with {list(features)}.")
     others = [name for name in names if name not in features]
     if others:
-        logger.warning("%s: columns %s are ignored, which the run was not made with", path, others)
+        logger.warning("%s: columns %s are ignored: the run was made without them", path, others)
     return [names.index(name) for name in features]

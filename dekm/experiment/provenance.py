@@ -13,15 +13,15 @@ from typing import Any
 from dekm.files import digest
 
 PACKAGE = Path(__file__).parents[1]
-SCALING = "dekm.datasets.scaling"  # what the methods see of the prepared data
+SCALING = "dekm.datasets.scaling"  # how prepared data become what a method is given
 VERSIONED = ("torch", "numpy", "scipy", "scikit-learn")
 
 
 @cache
 def source_digest(*modules: str) -> str:
-    """Digest of the code of `modules` and of all that they import from this package.
+    """Digest of the code of some modules and of every module of this package that they import.
 
-    Comments, layout and docstrings do not count, so editing them makes no result stale.
+    Comments, layout and docstrings do not count, so an edit of them makes no result stale.
     """
     pending, trees = list(modules), {}
     while pending:
@@ -34,7 +34,7 @@ def source_digest(*modules: str) -> str:
 
 
 def facts(device: str | None = None) -> dict[str, Any]:
-    """What made a result: versions, commit, machine and time."""
+    """What made a result: versions, commit, machine and time, and an identity of its own."""
     return {
         "versions": {"python": platform.python_version()}
         | {name: importlib.metadata.version(name) for name in VERSIONED},
@@ -58,7 +58,7 @@ def method_code_digest(module: str) -> str:
 
 @cache
 def commit() -> str | None:
-    """The git commit of the code, with "-dirty" where the code differs from it; None outside a checkout."""
+    """The git commit of the code, with "-dirty" if the code differs from it; None outside a checkout."""
     command = ["git", "-C", str(PACKAGE), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
@@ -72,7 +72,7 @@ def _source_file(module: str) -> Path:
 
 
 def _imports(tree: ast.Module) -> list[str]:
-    """Modules of this package that a module imports, wherever in the file."""
+    """Modules of this package that a module imports, at the top of the file or inside a function."""
     names = []
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module:

@@ -38,22 +38,22 @@ class PreparedData:
 
     @property
     def facts_file(self) -> Path:
-        """File of what is known of the data, with their digest."""
+        """File of the description of the data, with their digest."""
         return self.path / "facts.json"
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """What is known of the data; empty where none are prepared."""
+        """Description of the data; empty if none are prepared."""
         return read_json(self.facts_file) if self.facts_file.is_file() else {}
 
     def labels(self) -> np.ndarray | None:
-        """True labels (n,); None where the data have none."""
+        """True labels (n,); None if the data have none."""
         with open_arrays(self.arrays_file) as arrays:
             y: np.ndarray | None = arrays.get("y")
         return y
 
     def images(self) -> np.ndarray | None:
-        """Images (n, h, w, c) in [0, 1]; None where the samples are not images."""
+        """Images (n, h, w, c) in [0, 1]; None if the samples are not images."""
         with open_arrays(self.arrays_file) as arrays:
             X = arrays.get("X")
         if X is None or X.ndim != 4:
@@ -73,7 +73,7 @@ class SeedFolder:
         return "pretrain" if self.path.absolute().parents[2].name == "pretrained" else "cluster"
 
     def file(self, name: str) -> Path:
-        """The place of one of the `SEED_FILES`."""
+        """Path of one of the `SEED_FILES`."""
         return self.path / SEED_FILES[name]
 
     @cached_property
@@ -105,6 +105,13 @@ class SeedFolder:
     def data(self) -> PreparedData:
         """The prepared data of the seed's dataset."""
         return PreparedData(self.path.absolute().parents[3] / "data" / self.facts["dataset"])
+
+    def has_facts(self) -> bool:
+        """Whether the facts can be read: the folder of an unfinished seed may vanish at any moment."""
+        try:
+            return bool(self.facts)
+        except FileNotFoundError:
+            return False
 
     def is_complete(self, key: str) -> bool:
         """Whether the folder exists and was made under this key."""
@@ -163,7 +170,12 @@ class CellFolder:
 
 
 def complete_run(path: Path) -> SeedFolder:
-    """The folder of a run.
+    """The folder of a complete run.
+
+    Parameters
+    ----------
+    path : Path
+        Folder of a seed.
 
     Raises
     ------

@@ -1,6 +1,5 @@
 """A folder of results as a whole: where its folders are, and which of them exist."""
 
-import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,18 +36,18 @@ class ResultSet:
         return [CellFolder(file.parent) for file in sorted(self.path.glob("runs/*/*/summary.json"))]
 
     def has_runs(self) -> bool:
-        """Whether this is a folder of results at all."""
+        """Whether the folder holds runs."""
         return (self.path / "runs").is_dir()
 
     def seeds(self) -> list[SeedFolder]:
-        """All complete seeds, the oldest first."""
+        """All complete seeds of pretrainings and runs, sorted by the time at which they ended."""
         files = (
             file for pattern in PATTERNS.values() for file in self.path.glob(f"{pattern}/seed*/facts.json")
         )
         return sorted((SeedFolder(file.parent) for file in files), key=lambda seed: seed.facts["created"])
 
     def unfinished_seeds(self) -> Iterator[SeedFolder]:
-        """The runs that are being made now: their folders hold what is known so far."""
+        """The runs that are being made at this moment; their folders hold what is known so far."""
         for file in self.path.glob(f"{PATTERNS['cluster']}/.seed*.part.*/facts.json"):
             seed = file.parent.name.split(".")[1]
             try:
@@ -56,8 +55,7 @@ class ResultSet:
                     continue  # no process holds the lock: a killed one left the folder behind
             except Timeout:
                 unfinished = SeedFolder(file.parent)
-                with contextlib.suppress(FileNotFoundError):  # it ended a moment ago
-                    unfinished.facts  # noqa: B018  # read now, while the file exists
+                if unfinished.has_facts():
                     yield unfinished
 
     def outputs(self) -> dict[str, Path]:
@@ -70,7 +68,7 @@ class ResultSet:
         return self.path / "benchmarks" / "cluster" / dataset / f"{method}.tsv"
 
     def error_of_job(self, dataset: str, method: str) -> str:
-        """The last log line of the job that failed, so that a cell has no runs; empty if none did."""
+        """The last log line of the job whose failure left a cell without runs; empty if none failed."""
         for log in (f"cluster/{dataset}/{method}.log", f"prepare/{dataset}.log", f"download/{dataset}.log"):
             last = last_line(self.path / "logs" / log)
             if "Error" in last or "error:" in last:

@@ -7,8 +7,8 @@ from safetensors import safe_open
 
 from dekm.datasets import DATASETS, prepared
 from dekm.errors import InputError
+from dekm.experiment.history import MAX_FRAMES, History, scores
 from dekm.experiment.jobs import cluster_cell, pretrain_cell
-from dekm.experiment.records import MAX_FRAMES, History, scores
 from dekm.files import read_json, write_json
 from dekm.methods import METHODS
 from dekm.methods.base import Iteration
