@@ -1,22 +1,13 @@
-import dataclasses
-import re
-
 import numpy as np
 import pytest
 from scipy import sparse
 
 from dekm.datasets import DATASETS, prepared
-from dekm.datasets.subsets import stratified_subsample
 from dekm.errors import InputError
 from dekm.files import read_json, write_json
+from tests.helpers.own_data import prepare
 
 EMBEDDED = [name for name, dataset in DATASETS.items() if not dataset.raw]
-
-
-@pytest.fixture(scope="module")
-def loaded(tmp_path_factory):
-    """Every embedded dataset as its loader returns it."""
-    return {name: DATASETS[name].load(tmp_path_factory.mktemp("raw")) for name in EMBEDDED}
 
 
 @pytest.fixture
@@ -29,32 +20,6 @@ def store(tmp_path):
         return tmp_path
 
     return run
-
-
-@pytest.mark.parametrize("name", EMBEDDED)
-def test_embedded_data_are_what_their_row_says(name, loaded):
-    X, y = loaded[name]
-    prepared.check(DATASETS[name], X, y)
-    assert set(y) == set(range(DATASETS[name].n_clusters))
-    values = X.data if sparse.issparse(X) else X
-    assert values.dtype in (np.float32, np.uint8)
-    assert values.min() >= 0
-    assert values.max() <= 1
-
-
-@pytest.mark.parametrize("name", DATASETS)
-def test_every_row_names_source_checksums_and_licence(name):
-    dataset = DATASETS[name]
-    assert dataset.licence
-    assert len(dataset.shape) == (3 if dataset.kind == "images" else 1)
-    if dataset.class_counts is not None:
-        assert len(dataset.class_counts) == dataset.n_clusters
-        assert sum(dataset.class_counts) == dataset.n_samples
-    for raw_file in dataset.raw:
-        assert raw_file.urls
-        assert all(url.startswith(("https://", "http://")) for url in raw_file.urls)
-        assert raw_file.verifiable
-        assert all(re.fullmatch("[0-9a-f]{32,64}", value) for value in raw_file.checksums().values())
 
 
 @pytest.mark.parametrize("name", EMBEDDED)
@@ -130,70 +95,12 @@ def test_data_that_were_not_prepared_are_named(tmp_path):
         prepared.load(tmp_path / "nothing")
 
 
-def test_a_subsample_holds_each_class_in_its_share(loaded):
-    X, y = loaded["digits"]
-    kept, labels = stratified_subsample(X, y, 500)
-    assert (len(kept), len(labels)) == (500, 500)
-    np.testing.assert_allclose(np.bincount(labels), 500 * np.bincount(y) / len(y), atol=1)
-
-
-def test_a_subsample_is_the_same_each_time_and_keeps_the_order():
-    X, y = np.arange(100.0)[:, None], np.arange(100) % 4
-    first, second = (stratified_subsample(X, y, 40) for _ in range(2))
-    np.testing.assert_array_equal(first[0], second[0])
-    assert (np.diff(first[0][:, 0]) > 0).all()
-    np.testing.assert_array_equal(first[0][:, 0] % 4, first[1])
-
-
-def test_a_subsample_of_a_sparse_matrix_is_sparse(loaded):
-    X, y = loaded["topics"]
-    kept, labels = stratified_subsample(X, y, 200)
-    assert sparse.issparse(kept)
-    assert kept.shape == (200, 2000)
-    assert len(labels) == 200
-
-
-@pytest.mark.parametrize("size", [0, 3, 101, 99, -1])
-def test_a_size_that_does_not_fit_is_named(size):
-    with pytest.raises(InputError, match=f"subsample={size} "):
-        stratified_subsample(np.zeros((100, 2)), np.arange(100) % 4, size)
-
-
 def test_facts_tell_of_a_subsample(tmp_path):
     facts = prepared.prepare(DATASETS["digits"], tmp_path, tmp_path / "data", subsample=100)
     assert (facts["subsample"], facts["n_samples"], sum(facts["class_counts"])) == (100, 100, 100)
     whole = prepared.prepare(DATASETS["digits"], tmp_path, tmp_path / "data")
     assert whole["digest"] != facts["digest"]
     assert read_json(tmp_path / "data" / "facts.json") == whole
-
-
-def test_another_shape_than_that_of_table_2_is_named(loaded):
-    X, y = loaded["digits"]
-    with pytest.raises(
-        InputError, match=r"digits: loaded shape \(1796, 8, 8, 1\) should be \(1797, 8, 8, 1\)"
-    ):
-        prepared.check(DATASETS["digits"], X[:-1], y[:-1])
-
-
-def test_another_number_of_classes_is_named(loaded):
-    X, y = loaded["digits"]
-    with pytest.raises(InputError, match="digits: 9 classes should be 10"):
-        prepared.check(DATASETS["digits"], X, np.where(y == 9, 8, y))
-
-
-def test_other_class_counts_are_named(loaded):
-    X, y = loaded["digits"]
-    moved = y.copy()
-    moved[np.flatnonzero(y == 0)[0]] = 1
-    with pytest.raises(InputError, match=r"class counts \(177, 183, .*\) should be \(178, 182, "):
-        prepared.check(DATASETS["digits"], X, moved)
-
-
-def test_another_number_of_labels_than_samples_is_named(loaded):
-    X, y = loaded["digits"]
-    dataset = dataclasses.replace(DATASETS["digits"], class_counts=None)
-    with pytest.raises(InputError, match="1796"):
-        prepared.check(dataset, X, y[:-1])
 
 
 def test_some_classes_of_a_part_are_drawn_the_same_every_time(tmp_path):
@@ -214,3 +121,15 @@ def test_some_classes_of_a_part_are_drawn_the_same_every_time(tmp_path):
 def test_a_number_of_classes_that_cannot_be_kept_is_named(n_classes, tmp_path):
     with pytest.raises(InputError, match=f"n_classes={n_classes} should be from 1 to 10"):
         prepared.prepare(DATASETS["digits"], tmp_path, tmp_path / "x", n_classes=n_classes)
+
+
+def test_a_prepared_file_without_labels_holds_no_labels_and_can_be_subsampled(tmp_path):
+    np.save(tmp_path / "x.npy", np.arange(40.0).reshape(20, 2))
+    X, y, facts = prepare(tmp_path, {"path": str(tmp_path / "x.npy")}, subsample=7)
+    with np.load(tmp_path / "prepared/data.npz") as arrays:
+        assert arrays.files == ["X"]
+    assert y is None
+    assert facts["n_samples"] == len(X) == 7
+    assert (np.diff(X[:, 0]) > 0).all()
+    with pytest.raises(InputError, match="subsample=21 should be from 1 to 20"):
+        prepare(tmp_path, {"path": str(tmp_path / "x.npy")}, subsample=21)

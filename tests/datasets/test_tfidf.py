@@ -1,42 +1,42 @@
 import numpy as np
 import pytest
-from scipy import sparse
 
-from dekm.datasets.paper.topics import topics
-from dekm.datasets.tfidf import tfidf
-
-
-@pytest.fixture(scope="module")
-def drawn(tmp_path_factory):
-    return topics(tmp_path_factory.mktemp("raw"))
+from dekm.datasets.tfidf import stems, tfidf
+from dekm.errors import InputError
 
 
-def test_topics_are_2000_documents_of_4_topics_and_2000_terms(drawn):
-    X, y = drawn
-    assert sparse.issparse(X)
-    assert (X.shape, X.dtype) == ((2000, 2000), np.float32)
-    assert (y.shape, y.dtype) == ((2000,), np.int64)
-    assert set(y) == {0, 1, 2, 3}
-    assert np.bincount(y).min() > 400
+def test_an_empty_document_is_a_row_of_zeros_in_both_scalings():
+    for scaling in ("unit", "paper"):
+        X = tfidf(["cat dog", "", "dog"], scaling=scaling)
+        assert np.isfinite(X.data).all()
+        assert X[1].nnz == 0
 
 
-def test_rows_of_topics_have_unit_length_and_no_nan(drawn):
-    X, _ = drawn
-    assert np.isfinite(X.data).all()
-    np.testing.assert_allclose(np.sqrt(X.multiply(X).sum(1)), 1, rtol=1e-5)
+def test_rows_have_unit_length_or_the_length_of_the_papers_text():
+    documents = ["cat dog cat", "dog fox", "owl"]
+    squares = {
+        scaling: tfidf(documents, scaling=scaling).power(2).sum(axis=1) for scaling in ("unit", "paper")
+    }
+    np.testing.assert_allclose(squares["unit"], 1, rtol=1e-6)
+    np.testing.assert_allclose(squares["paper"] / 4, 1, rtol=1e-6)
 
 
-def test_topics_are_the_same_each_time(drawn, tmp_path):
-    X, y = topics(tmp_path)
-    assert (drawn[0] != X).nnz == 0
-    np.testing.assert_array_equal(y, drawn[1])
+def test_stemming_counts_words_of_one_stem_together():
+    assert stems("Running runs, a runner's connections") == ["run", "run", "runner", "connect"]
+    documents = ["connected cats", "connection cat"]
+    assert tfidf(documents).shape == (2, 4)
+    assert tfidf(documents, stem=True).shape == (2, 2)
 
 
-def test_documents_of_a_topic_are_closer_than_those_of_others(drawn):
-    X, y = drawn
-    means = np.stack([np.asarray(X[y == topic].mean(0)).ravel() for topic in range(4)])
-    similarity = means @ means.T
-    assert (similarity.diagonal()[:, None] > similarity + 1e-9)[~np.eye(4, dtype=bool)].all()
+@pytest.mark.parametrize("option", [{"stem": "yes"}, {"scaling": "max"}])
+def test_a_text_option_of_another_value_is_an_error_that_names_it(option):
+    with pytest.raises(InputError, match=next(iter(option))):
+        tfidf(["cat"], **option)
+
+
+def test_documents_without_any_word_are_an_error():
+    with pytest.raises(InputError, match="no tf-idf rows"):
+        tfidf(["", "!"])
 
 
 def test_tfidf_by_hand():

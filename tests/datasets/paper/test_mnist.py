@@ -4,7 +4,6 @@ import re
 import numpy as np
 import pytest
 
-from dekm.datasets.paper.digits import digits
 from dekm.datasets.paper.mnist import mnist, read_idx
 from dekm.errors import InputError
 
@@ -106,9 +105,3 @@ def test_mnist_is_training_and_test_images_in_one_array(tmp_path):
     np.testing.assert_array_equal(X[:6, :, :, 0], parts["train"][0])
     np.testing.assert_array_equal(X[6:, :, :, 0], parts["t10k"][0])
     np.testing.assert_array_equal(y, np.concatenate([parts["train"][1], parts["t10k"][1]]))
-
-
-def test_digits_are_scaled_to_one(tmp_path):
-    X, y = digits(tmp_path)
-    assert (X.shape, X.dtype, y.dtype) == ((1797, 8, 8, 1), np.float32, np.int64)
-    assert (X.min(), X.max()) == (0, 1)

@@ -11,7 +11,11 @@ from dekm.datasets.raw.download import RawFile, fetch, sources
 from dekm.errors import InputError
 
 CONTENT = bytes(range(256)) * 40
+
+
 FILE = gzip.compress(CONTENT, mtime=0)
+
+
 HTML = b"<html><body>moved</body></html>"
 
 

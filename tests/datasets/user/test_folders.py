@@ -1,0 +1,94 @@
+import numpy as np
+import pytest
+from PIL import Image
+
+from dekm.errors import InputError
+from tests.helpers.own_data import prepare, save_image
+from tests.helpers.upstream import write
+
+
+def test_class_folders_of_images_give_labels_and_one_size(tmp_path):
+    save_image(tmp_path / "faces/b/1.png", (5, 7), (255, 0, 0))
+    save_image(tmp_path / "faces/b/2.pgm", (6, 4), 51, mode="L")
+    save_image(tmp_path / "faces/a/1.png", (5, 5), (0, 0, 255))
+    write(tmp_path / "faces/README", b"not an image")
+    X, y, facts = prepare(tmp_path, {"path": str(tmp_path / "faces"), "image_size": [4, 6], "channels": 3})
+    assert X.shape == (3, 4, 6, 3)
+    assert y.tolist() == [0, 1, 1]
+    assert facts["kind"] == "images"
+    np.testing.assert_allclose(X[:, 2, 2], [[0, 0, 1], [1, 0, 0], [0.2, 0.2, 0.2]], rtol=1e-6)
+
+
+def test_files_that_are_no_images_are_named_and_hidden_ones_are_not(tmp_path, caplog):
+    save_image(tmp_path / "faces/a/1.png", (4, 4), 0)
+    save_image(tmp_path / "faces/b/1.png", (4, 4), 0)
+    hidden = ("a/.DS_Store", "a/Thumbs.db", "b/desktop.ini", ".git/config", ".cache/1.png", ".notes.txt")
+    for name in ("a/notes.doc", *hidden):
+        write(tmp_path / "faces" / name, b"")
+    assert len(prepare(tmp_path, {"path": str(tmp_path / "faces")})[0]) == 2
+    (message,) = caplog.messages
+    assert message.startswith(f"{tmp_path / 'faces'}: ignored, not ending in .bmp, ")
+    assert message.endswith(": a/notes.doc")
+
+
+def test_many_ignored_files_are_one_line(tmp_path, caplog):
+    write(tmp_path / "texts/1.txt", b"cat dog")
+    write(tmp_path / "texts/2.txt", b"dog")
+    for i in range(8):
+        write(tmp_path / f"texts/{i}.json", b"")
+    prepare(tmp_path, {"path": str(tmp_path / "texts")})
+    (message,) = caplog.messages
+    assert message.endswith(": 0.json, 1.json, 2.json, 3.json, 4.json and 3 more")
+
+
+def test_a_folder_without_other_files_is_read_without_a_word(tmp_path, caplog):
+    for i in range(2):
+        save_image(tmp_path / f"flat/{i}.png", (4, 4), 0)
+    prepare(tmp_path, {"path": str(tmp_path / "flat")})
+    assert caplog.messages == []
+
+
+def test_a_flat_folder_of_images_has_no_labels(tmp_path):
+    for i in range(3):
+        save_image(tmp_path / f"flat/{i}.png", (9, 8), 40 * i, mode="L")
+    X, y, _ = prepare(tmp_path, {"path": str(tmp_path / "flat"), "channels": 1})
+    assert X.shape == (3, 8, 9, 1)
+    assert y is None
+
+
+def test_images_of_several_sizes_need_an_image_size(tmp_path):
+    save_image(tmp_path / "flat/1.png", (9, 8), 0, mode="L")
+    save_image(tmp_path / "flat/2.png", (8, 9), 0, mode="L")
+    with pytest.raises(InputError, match=r"2.png: an image of \(9, 8\).*set image_size"):
+        prepare(tmp_path, {"path": str(tmp_path / "flat")})
+
+
+def test_an_image_that_cannot_be_read_is_an_error_that_names_it(tmp_path):
+    write(tmp_path / "flat/1.png", b"<html>")
+    with pytest.raises(InputError, match=r"1.png is not a readable image"):
+        prepare(tmp_path, {"path": str(tmp_path / "flat")})
+    Image.fromarray(np.zeros((4, 4), np.uint16)).save(tmp_path / "flat/1.png")
+    with pytest.raises(InputError, match="should have 8 bits"):
+        prepare(tmp_path, {"path": str(tmp_path / "flat")})
+
+
+def test_an_image_of_too_many_pixels_is_an_error_before_it_is_decoded(tmp_path):
+    save_image(tmp_path / "flat/1.png", (9000, 9000), 0, mode="L")
+    with pytest.raises(InputError, match="9000x9000 is more than"):
+        prepare(tmp_path, {"path": str(tmp_path / "flat"), "image_size": 8})
+
+
+def test_images_at_several_depths_are_an_error(tmp_path):
+    save_image(tmp_path / "flat/1.png", (4, 4), 0, mode="L")
+    save_image(tmp_path / "flat/a/1.png", (4, 4), 0, mode="L")
+    with pytest.raises(InputError, match="should lie in"):
+        prepare(tmp_path, {"path": str(tmp_path / "flat")})
+
+
+@pytest.mark.parametrize(
+    "option", [{"image_size": 0}, {"image_size": [3]}, {"channels": 2}, {"image_size": "3"}]
+)
+def test_an_image_option_of_another_value_is_an_error_that_names_it(tmp_path, option):
+    save_image(tmp_path / "flat/1.png", (4, 4), 0, mode="L")
+    with pytest.raises(InputError, match=next(iter(option))):
+        prepare(tmp_path, {"path": str(tmp_path / "flat"), **option})

@@ -1,0 +1,27 @@
+import numpy as np
+import pytest
+from scipy import sparse
+
+from dekm.errors import InputError
+from tests.helpers.own_data import prepare
+from tests.helpers.upstream import write
+
+
+def test_texts_come_from_folders_and_from_a_column(tmp_path):
+    for name, text in (("b/1", "dog dog"), ("b/2", ""), ("a/1", "cat dog")):
+        write(tmp_path / f"texts/{name}.txt", text.encode())
+    write(tmp_path / "t.csv", b"id,text,class\n1,cat dog,a\n2,dog dog,b\n3,,b\n")
+    from_folder, y_folder, _ = prepare(tmp_path, {"path": str(tmp_path / "texts")})
+    block = {"path": str(tmp_path / "t.csv"), "text_column": "text", "label_column": "class"}
+    from_column, y_column, facts = prepare(tmp_path, block)
+    assert sparse.issparse(from_folder)
+    assert y_folder.tolist() == y_column.tolist() == [0, 1, 1]
+    assert facts["kind"] == "text"
+    np.testing.assert_array_equal(from_folder.toarray(), from_column.toarray())
+    assert prepare(tmp_path, block | {"scaling": "paper"})[0].max() > 1
+
+
+def test_a_text_in_another_encoding_is_an_error_that_names_it(tmp_path):
+    write(tmp_path / "texts/1.txt", b"caf\xe9")
+    with pytest.raises(InputError, match=r"1.txt is not a readable text in UTF-8"):
+        prepare(tmp_path, {"path": str(tmp_path / "texts")})
