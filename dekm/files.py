@@ -61,15 +61,34 @@ def locked(target: Path) -> BaseFileLock:
     return FileLock(target.with_name(f".{target.name}.lock"))
 
 
-def write_text(target: Path, text: str) -> None:
-    """Write a file that appears whole or not at all."""
+@contextlib.contextmanager
+def atomic_file(target: Path) -> Iterator[Path]:
+    """Write a file atomically: readers see the old file or the complete new one.
+
+    Parameters
+    ----------
+    target : Path
+        File to write; its folder is created if necessary.
+
+    Yields
+    ------
+    Path
+        Temporary file in the same folder, with the suffix of `target`. It replaces `target` if the block
+        succeeds and is removed if the block raises.
+    """
     target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}")
+    temporary = target.with_name(f".{os.getpid()}.{target.name}")
     try:
-        temporary.write_text(text)
+        yield temporary
         os.replace(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def write_text(target: Path, text: str) -> None:
+    """Write a text file atomically."""
+    with atomic_file(target) as temporary:
+        temporary.write_text(text)
 
 
 def write_json(target: Path, value: Mapping[str, Any]) -> None:

@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from dekm.files import atomic_folder, digest, locked, read_json, write_json, write_text
+from dekm.files import atomic_file, atomic_folder, digest, locked, read_json, write_json, write_text
 
 
 def names(folder):
@@ -16,6 +16,13 @@ def fill(target, text, *, error=None):
         (temporary / "a.txt").write_text(text)
         if error is not None:
             raise error
+
+
+def write_half(target):
+    """Write the first half of a file and fail."""
+    with atomic_file(target) as temporary:
+        temporary.write_bytes(b"half")
+        raise KeyboardInterrupt
 
 
 def test_a_digest_does_not_depend_on_the_order_of_keys_but_on_every_value():
@@ -65,6 +72,25 @@ def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path):
     with atomic_folder(tmp_path / "seed1"):
         pass
     assert names(tmp_path) == [".other", ".seed10.part.4711", "seed1", "seed10"]
+
+
+def test_a_file_gets_its_name_when_the_block_ends(tmp_path):
+    target = tmp_path / "new" / "data.npz"
+    with atomic_file(target) as temporary:
+        temporary.write_bytes(b"new")
+        assert not target.exists()
+        assert (temporary.parent, temporary.suffix) == (target.parent, ".npz")
+    assert target.read_bytes() == b"new"
+    assert names(target.parent) == ["data.npz"]
+
+
+def test_an_error_leaves_the_old_file_as_it_was(tmp_path):
+    target = tmp_path / "data.npz"
+    target.write_bytes(b"old")
+    with pytest.raises(KeyboardInterrupt):
+        write_half(target)
+    assert target.read_bytes() == b"old"
+    assert names(tmp_path) == ["data.npz"]
 
 
 def test_text_replaces_the_old_text(tmp_path):
