@@ -43,7 +43,8 @@ def main() -> None:
     print(machine, flush=True)
     rows = []
     for dataset in given.datasets:
-        X, y, data = prepared.load(given.results / "data" / dataset)
+        folder = given.results / "data" / dataset
+        X, y, data = prepared.load(folder / "data.npz", folder / "facts.json")
         if given.samples < len(X):
             X, y = stratified_subsample(X, y, given.samples)
         X = np.asarray(X).reshape(len(X), -1)

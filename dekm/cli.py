@@ -119,8 +119,15 @@ def prepare(
 
     row = find_dataset(dataset, parse_settings(settings))
     row.check_licence(licence_held)
-    folder = ResultSet(results).data(name or dataset).path
-    prepared.prepare(row, raw_dir, folder, subsample=subsample, n_classes=n_classes)
+    target = ResultSet(results).data(name or dataset)
+    prepared.prepare(
+        row,
+        raw_dir,
+        data=target.arrays_file,
+        facts=target.facts_file,
+        subsample=subsample,
+        n_classes=n_classes,
+    )
 
 
 def pretrain(settings: list[str], **arguments: Any) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from dekm.datasets import DATASETS, prepared
 from dekm.nn.training import Step
+from tests.helpers.prepared_files import files
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 
@@ -35,7 +36,7 @@ def count(calls, function):
 
 @pytest.fixture
 def digits(tmp_path):
-    prepared.prepare(DATASETS["digits"], tmp_path / "raw", tmp_path / "data" / "digits", subsample=300)
+    prepared.prepare(DATASETS["digits"], tmp_path / "raw", **files(tmp_path / "data/digits"), subsample=300)
     return tmp_path
 
 

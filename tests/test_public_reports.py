@@ -33,6 +33,7 @@ DEEP = [name for name, row in METHODS.items() if row.autoencoder]
 PREPARE_AND_CLUSTER = """
 import sys
 from dekm.cli import main
+from tests.helpers.prepared_files import files
 
 for command in (
     "prepare digits --results results --raw-dir raw --subsample 100",
@@ -79,7 +80,7 @@ def test_more_or_fewer_clusters_than_classes_are_scored(name, n_clusters, make_m
 def test_continuous_true_values_do_not_set_the_number_of_clusters(make_blobs, tmp_path):
     np.savez(tmp_path / "own.npz", X=make_blobs(60, 3, 5).X, y=np.random.default_rng(0).random(60))
     own = own_dataset("own", {"path": str(tmp_path / "own.npz"), "n_clusters": 3})
-    prepared.prepare(own, tmp_path / "raw", tmp_path / "data" / "own")
+    prepared.prepare(own, tmp_path / "raw", **files(tmp_path / "data/own"))
     cluster_cell(tmp_path, "own", "k_means", [0], {"n_init": 2}, device="cpu")
     found = read_json(tmp_path / "runs/own/k_means/seed0/metrics.json")
     assert found["n_clusters_found"] == 3
@@ -180,7 +181,7 @@ def test_another_initial_clustering_is_refused_and_not_ignored(name, blobs):
 
 
 def test_a_run_tells_which_pretraining_it_started_from(tmp_path):
-    prepared.prepare(DATASETS["digits"], tmp_path / "raw", tmp_path / "data" / "digits", subsample=100)
+    prepared.prepare(DATASETS["digits"], tmp_path / "raw", **files(tmp_path / "data/digits"), subsample=100)
     keys = set()
     for n_epochs in (1, 2):
         settings = {"hidden": (8,), "n_epochs": n_epochs}

@@ -1,4 +1,4 @@
-"""The rows of Table II and the embedded datasets. A new dataset is one module in `paper` and one row here."""
+"""The rows of Table II and two embedded datasets; a new dataset is a module in `paper` and a row here."""
 
 from dekm.datasets.dataset import Dataset
 from dekm.datasets.paper.coil20 import COIL20

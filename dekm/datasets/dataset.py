@@ -1,4 +1,4 @@
-"""What the package knows of a dataset before it has seen it."""
+"""What is known of a dataset before it is loaded: its row of Table II, its loader and its raw files."""
 
 import inspect
 from collections.abc import Mapping
@@ -12,25 +12,28 @@ from dekm.errors import InputError
 
 
 @dataclass(frozen=True)
-class Source:
-    """A set of raw files that is enough for a dataset, and the loader that reads it.
+class RawSet:
+    """A set of raw files that is sufficient for a dataset, and its loader.
 
     Attributes
     ----------
-    loader : "module:function", called with the folder of raw files and the options; returns (X, y)
-    raw : the files that the loader reads
+    loader : str
+        Import path "module:function" of the loader, a function of the folder of raw files and the options
+        that returns ``(X, y)``.
+    raw : tuple of RawFile
+        The files that the loader reads.
     """
 
     loader: str
     raw: tuple[RawFile, ...] = ()
 
     def options(self) -> set[str]:
-        """Names of the loader's options."""
+        """Names of the keyword-only arguments of the loader."""
         parameters = inspect.signature(resolve_name(self.loader)).parameters.values()
         return {parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY}
 
-    def is_there(self, raw_dir: Path) -> bool:
-        """Whether every raw file is in its place."""
+    def exists(self, raw_dir: Path) -> bool:
+        """Whether all raw files exist in the folder `raw_dir`; they are not verified."""
         return all((raw_dir / raw_file.path).is_file() for raw_file in self.raw)
 
 
@@ -40,17 +43,31 @@ class Dataset:
 
     Attributes
     ----------
-    label : name in the paper
-    kind : "images" (h, w, c), "text" (d,) or "table" (d,)
-    n_samples, n_clusters, shape : what the loader must return; None where it is free
-    loader : "module:function", called with the folder of raw files and the options; returns (X, y), where
-        y is None for data without labels
-    raw : the files that the loader reads; none for embedded data
-    class_counts : samples of each class in sorted order; None where it is not known
-    licence : terms under which the data may be used
-    alternatives : other sources of the same data, in the order in which they are tried
-    options : keyword arguments of the loader; a source whose loader lacks one of them is passed over
-    restricted : whether the data may be used only by those who hold the licence
+    label : str
+        Name in the paper.
+    kind : {"images", "text", "table"}
+        Images have samples of shape (h, w, c); text and tables, of shape (d,).
+    n_samples : int or None
+        Number of samples n; None if any number is valid.
+    n_clusters : int
+        Number of clusters k.
+    shape : tuple of int or None
+        Shape of a sample; None if any shape is valid.
+    loader : str
+        Import path "module:function" of the loader, a function of the folder of raw files and the options
+        that returns ``(X, y)``; y is None for unlabelled data.
+    licence : str
+        Terms of use.
+    raw : tuple of RawFile
+        The files that the loader reads; empty for embedded data.
+    class_counts : tuple of int or None
+        Number of samples of each class, in sorted order of the classes; None if unknown.
+    alternatives : tuple of RawSet
+        Other raw sets for the same data, in the order in which they are tried.
+    options : Mapping of str to Any
+        Keyword arguments of the loader. A raw set is used only if its loader accepts all of them.
+    restricted : bool
+        Whether only holders of the licence may use the data.
     """
 
     label: str
@@ -62,38 +79,93 @@ class Dataset:
     licence: str
     raw: tuple[RawFile, ...] = ()
     class_counts: tuple[int, ...] | None = None
-    alternatives: tuple[Source, ...] = ()
+    alternatives: tuple[RawSet, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
     restricted: bool = False
 
-    def sources(self) -> tuple[Source, ...]:
-        """The sources whose loaders know all options, in the order in which they are tried."""
-        every = (Source(self.loader, self.raw), *self.alternatives)
-        able = tuple(source for source in every if source.options() >= set(self.options))
-        if not able:
-            known = sorted(set().union(*(source.options() for source in every)))
-            raise InputError(f"{self.label}: options {sorted(self.options)} should be among {known}.")
-        return able
+    def raw_sets(self) -> tuple[RawSet, ...]:
+        """Raw sets whose loaders accept all options, in the order in which they are tried.
 
-    def source(self, raw_dir: Path) -> Source:
-        """The first source whose raw files are all there."""
-        sources = self.sources()
-        for source in sources:
-            if source.is_there(raw_dir):
-                return source
-        absent = next(file for file in sources[0].raw if not (raw_dir / file.path).is_file())
+        Returns
+        -------
+        tuple of RawSet
+            At least one raw set.
+
+        Raises
+        ------
+        InputError
+            If no loader accepts all options.
+        """
+        candidates = (RawSet(self.loader, self.raw), *self.alternatives)
+        usable = tuple(raw_set for raw_set in candidates if raw_set.options() >= set(self.options))
+        if not usable:
+            known = sorted(set().union(*(raw_set.options() for raw_set in candidates)))
+            raise InputError(f"{self.label}: options {sorted(self.options)} should be among {known}.")
+        return usable
+
+    def raw_set(self, raw_dir: Path) -> RawSet:
+        """First raw set whose files all exist.
+
+        Parameters
+        ----------
+        raw_dir : Path
+            Folder of the raw files.
+
+        Returns
+        -------
+        RawSet
+            The raw set from which the dataset is loaded.
+
+        Raises
+        ------
+        InputError
+            If every raw set lacks a file.
+        """
+        raw_sets = self.raw_sets()
+        for raw_set in raw_sets:
+            if raw_set.exists(raw_dir):
+                return raw_set
+        absent = next(file for file in raw_sets[0].raw if not (raw_dir / file.path).is_file())
         raise InputError(
-            f"{self.label}: {raw_dir / absent.path} is not there; 'python -m dekm missing' helps."
+            f"{self.label}: {raw_dir / absent.path} does not exist; 'python -m dekm missing' lists the raw "
+            "files that are missing."
         )
 
     def with_options(self, options: Mapping[str, Any]) -> "Dataset":
-        """The same dataset, loaded with other options."""
+        """Copy of the dataset with further loader options.
+
+        Parameters
+        ----------
+        options : Mapping of str to Any
+            Keyword arguments of the loader; they replace options of the same name.
+
+        Returns
+        -------
+        Dataset
+            The dataset with these options.
+
+        Raises
+        ------
+        InputError
+            If no loader accepts all options.
+        """
         dataset = replace(self, options={**self.options, **options})
-        dataset.sources()
+        dataset.raw_sets()
         return dataset
 
     def check_licence(self, held: bool) -> None:
-        """Raise `InputError` if only holders of the licence may use the data and the user has not said so."""
+        """Check that the user may use the data.
+
+        Parameters
+        ----------
+        held : bool
+            Whether the user holds the licence.
+
+        Raises
+        ------
+        InputError
+            If the data are restricted and the user does not hold the licence.
+        """
         if self.restricted and not held:
             raise InputError(
                 f"{self.label} needs a licence ({self.licence}): if you hold it, set licence_held: true in "
@@ -101,5 +173,23 @@ class Dataset:
             )
 
     def load(self, raw_dir: Path) -> tuple[Any, Any]:
-        """Read the raw files: X as array, sparse matrix or `Texts`, y as labels or None."""
-        return resolve_name(self.source(raw_dir).loader)(raw_dir, **self.options)
+        """Load the dataset from its raw files.
+
+        Parameters
+        ----------
+        raw_dir : Path
+            Folder of the raw files.
+
+        Returns
+        -------
+        X : ndarray, csr_matrix or Texts
+            The samples.
+        y : ndarray of shape (n,) or None
+            The true labels; None for unlabelled data.
+
+        Raises
+        ------
+        InputError
+            If raw files are missing or cannot be read.
+        """
+        return resolve_name(self.raw_set(raw_dir).loader)(raw_dir, **self.options)

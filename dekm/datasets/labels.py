@@ -1,4 +1,4 @@
-"""Labels of any type to the numbers 0, 1, ..."""
+"""Encoding of class labels of any type as the integers 0, 1, ..."""
 
 from typing import Any
 
@@ -8,19 +8,32 @@ from dekm.errors import InputError
 
 
 def encode_labels(values: Any, origin: object) -> np.ndarray:
-    """Number the distinct labels in sorted order: int64 of shape (n,).
+    """Encode labels as the positions of the classes in sorted order.
 
     Parameters
     ----------
-    values : numbers or strings of shape (n,), (n, 1) or (1, n)
-    origin : where they come from, for the text of an error
+    values : array-like of shape (n,), (n, 1) or (1, n)
+        Labels, numbers or strings.
+    origin : object
+        File or folder of the labels, for error messages.
+
+    Returns
+    -------
+    ndarray of shape (n,) and dtype int64
+        Labels 0, 1, ...
+
+    Raises
+    ------
+    InputError
+        If the values are not a vector of numbers or strings, or a label is not finite.
     """
     labels = np.asarray(values)
     if labels.dtype.kind not in "buifUS" or labels.size != max(labels.shape, default=0):
         raise InputError(
-            f"{origin}: labels of type {labels.dtype} and shape {labels.shape} should be one a row."
+            f"{origin}: labels of type {labels.dtype} and shape {labels.shape} should be a vector of numbers "
+            "or strings."
         )
     labels = labels.reshape(-1)
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise InputError(f"{origin}: label {int(np.flatnonzero(~np.isfinite(labels))[0])} is not a number.")
+        raise InputError(f"{origin}: label {int(np.flatnonzero(~np.isfinite(labels))[0])} is not finite.")
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)

@@ -1,8 +1,7 @@
-"""Prepared data: one compact file per dataset, and a small file of facts that carries its digest."""
+"""Prepared data: one compressed file of samples and labels, and a small file of facts with their digest."""
 
 import contextlib
 import hashlib
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,36 +15,49 @@ from dekm.datasets.scaling import unit_scaled
 from dekm.datasets.subsets import Labels, Samples, count_classes, random_classes, stratified_subsample
 from dekm.datasets.tfidf import Terms, Texts
 from dekm.datasets.user.own import feature_names
+from dekm.datasets.validation import check
 from dekm.errors import InputError
-from dekm.files import read_json, write_json
-
-DATA = "data.npz"
-FACTS = "facts.json"
+from dekm.files import atomic_file, read_json, write_json
 
 
 def prepare(
     dataset: Dataset,
     raw_dir: Path,
-    folder: Path,
     *,
+    data: Path,
+    facts: Path,
     subsample: int | None = None,
     n_classes: int | None = None,
 ) -> dict[str, Any]:
-    """Load a dataset, check it against its row of Table II, and write ``data.npz`` and ``facts.json``.
+    """Load a dataset, check it against its row, and write it to a file of data and a file of facts.
 
-    A user's own texts leave their terms in ``data.npz``; these decide no result: the digest is without them.
+    The terms of a user's own texts are stored with the data. They do not affect any result and are not part
+    of the digest.
 
     Parameters
     ----------
-    raw_dir : folder of the raw files
-    folder : where the two files go
-    subsample : keep so many samples, drawn without replacement, each class in its share
-    n_classes : of those keep so many classes, drawn with a fixed seed
+    dataset : Dataset
+        The dataset to prepare.
+    raw_dir : Path
+        Folder of the raw files.
+    data : Path
+        ``.npz`` file to write the samples and labels to.
+    facts : Path
+        JSON file to write the facts to.
+    subsample : int, optional
+        Size of a stratified subsample to keep.
+    n_classes : int, optional
+        Number of randomly drawn classes to keep, after the subsample.
+
+    Returns
+    -------
+    dict of str to Any
+        The facts; `n_classes` in them is None if the classes were not restricted.
 
     Raises
     ------
     InputError
-        If the data are not what Table II says, or `subsample` or `n_classes` does not fit.
+        If the data cannot be loaded or differ from the row, or if `subsample` or `n_classes` is out of range.
     """
     X, y = dataset.load(raw_dir)
     terms = None
@@ -58,7 +70,7 @@ def prepare(
     if n_classes is not None:
         X, y, kept = random_classes(X, y, n_classes)
         label, n_clusters = f"{label}, classes {', '.join(map(str, kept))}", n_classes
-    facts = {
+    known = {
         "label": label,
         "kind": dataset.kind,
         "n_samples": X.shape[0],
@@ -66,45 +78,32 @@ def prepare(
         "shape": list(X.shape[1:]),
         "class_counts": None if y is None else list(count_classes(y)),
         "subsample": subsample,
+        "n_classes": n_classes,
         "options": dict(dataset.options),
         "features": feature_names(dataset),
-        "raw": [raw_file.path for raw_file in dataset.source(raw_dir).raw],
+        "raw": [raw_file.path for raw_file in dataset.raw_set(raw_dir).raw],
         "digest": content_digest(X, y),
     }
-    folder.mkdir(parents=True, exist_ok=True)
-    save(X, y, folder / DATA, terms)
-    write_json(folder / FACTS, facts)
-    return facts
-
-
-def check(dataset: Dataset, X: Samples, y: Labels) -> None:
-    """Raise `InputError` where loaded data differ from the dataset's row, or are unfit for any method."""
-    n_samples = X.shape[0] if dataset.n_samples is None else dataset.n_samples
-    expected = (n_samples, *(X.shape[1:] if dataset.shape is None else dataset.shape))
-    if X.shape != expected:
-        raise InputError(f"{dataset.label}: loaded shape {X.shape} should be {expected}.")
-    if n_samples < dataset.n_clusters:
-        raise InputError(
-            f"{dataset.label}: n_samples={n_samples} should be >= n_clusters={dataset.n_clusters}."
-        )
-    if 0 in X.shape:
-        raise InputError(f"{dataset.label}: loaded shape {X.shape} holds no values.")
-    values = X.data if sparse.issparse(X) else X
-    if not np.isfinite(values).all():
-        raise InputError(f"{dataset.label}: loaded data hold values that are not finite.")
-    if y is None:
-        return
-    if y.shape != (n_samples,):
-        raise InputError(f"{dataset.label}: labels of shape {y.shape} should be ({n_samples},).")
-    counts = count_classes(y)
-    if dataset.n_samples is not None and len(counts) != dataset.n_clusters:
-        raise InputError(f"{dataset.label}: {len(counts)} classes should be {dataset.n_clusters}.")
-    if dataset.class_counts is not None and counts != dataset.class_counts:
-        raise InputError(f"{dataset.label}: class counts {counts} should be {dataset.class_counts}.")
+    save(X, y, data, terms)
+    write_json(facts, known)
+    return known
 
 
 def content_digest(X: Samples, y: Labels) -> str:
-    """SHA-256 over shape, type and values of the samples and of the labels, if there are any."""
+    """SHA-256 digest of the shapes, dtypes and values of samples and labels.
+
+    Parameters
+    ----------
+    X : ndarray or csr_matrix of shape (n, ...)
+        Samples.
+    y : ndarray of shape (n,) or None
+        Labels.
+
+    Returns
+    -------
+    str
+        Hexadecimal digest.
+    """
     parts = [X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)] if sparse.issparse(X) else [X]
     sha256 = hashlib.sha256(f"{X.shape}".encode())
     for part in parts if y is None else [*parts, y]:
@@ -114,8 +113,20 @@ def content_digest(X: Samples, y: Labels) -> str:
     return sha256.hexdigest()
 
 
-def save(X: Samples, y: Labels, file: Path, terms: Terms | None = None) -> None:
-    """Write samples, and what there is of labels and terms, to a compressed ``.npz`` file without pickles."""
+def save(X: Samples, y: Labels, data: Path, terms: Terms | None = None) -> None:
+    """Write samples, labels and terms to a compressed ``.npz`` file without pickles.
+
+    Parameters
+    ----------
+    X : ndarray or csr_matrix of shape (n, ...)
+        Samples.
+    y : ndarray of shape (n,) or None
+        Labels.
+    data : Path
+        ``.npz`` file to write; its folder is created if necessary.
+    terms : Terms, optional
+        Terms of a user's own texts.
+    """
     if sparse.issparse(X):
         arrays = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape)}
     else:
@@ -124,67 +135,88 @@ def save(X: Samples, y: Labels, file: Path, terms: Terms | None = None) -> None:
         arrays["y"] = y
     if terms is not None:
         arrays |= {"terms": np.array("\n".join(terms.names)), "idf": terms.idf}
-    temporary = file.with_name(f".{os.getpid()}.{file.name}")
-    np.savez_compressed(temporary, **arrays)
-    os.replace(temporary, file)
+    with atomic_file(data) as temporary:
+        np.savez_compressed(temporary, **arrays)
 
 
-def load(folder: Path) -> tuple[Samples, Labels, dict[str, Any]]:
-    """Read prepared samples, labels and facts; uint8 images are scaled to [0, 1] as float32.
+def load(data: Path, facts: Path) -> tuple[Samples, Labels, dict[str, Any]]:
+    """Read prepared data.
 
-    The labels are None where the data have none.
+    Parameters
+    ----------
+    data : Path
+        ``.npz`` file of samples and labels.
+    facts : Path
+        JSON file of the facts.
+
+    Returns
+    -------
+    X : ndarray or csr_matrix of shape (n, ...)
+        Samples; uint8 images are scaled to [0, 1] as float32.
+    y : ndarray of shape (n,) or None
+        Labels; None for unlabelled data.
+    facts : dict of str to Any
+        The facts.
 
     Raises
     ------
     InputError
-        If there are no prepared data, or they are not those that the facts describe.
+        If the data were not prepared, cannot be read or do not have the digest in the facts.
     """
-    if not (folder / FACTS).is_file():
+    if not facts.is_file():
         raise InputError(
-            f"{folder} holds no prepared data: run 'python -m dekm prepare {folder.name}' first."
+            f"{facts.parent} holds no prepared data: run 'python -m dekm prepare {facts.parent.name}' first."
         )
-    facts = read_json(folder / FACTS)
-    with _arrays(folder) as arrays:
+    known = read_json(facts)
+    with _opened(data) as arrays:
         y = arrays.get("y")
         if "indptr" in arrays:
             parts = (arrays["data"], arrays["indices"], arrays["indptr"])
             X: Samples = sparse.csr_matrix(parts, shape=tuple(arrays["shape"]))
         else:
             X = arrays["X"]
-    if content_digest(X, y) != facts["digest"]:
-        raise InputError(
-            f"{folder / DATA} is not the data that {FACTS} beside it describes; prepare it again."
-        )
-    return unit_scaled(X), y, facts
+    if content_digest(X, y) != known["digest"]:
+        raise InputError(f"{data} does not have the digest in {facts}; prepare the data again.")
+    return unit_scaled(X), y, known
 
 
-def load_terms(folder: Path, digest: str) -> Terms:
+def load_terms(data: Path, facts: Path, digest: str) -> Terms:
     """Read the terms of prepared texts.
 
     Parameters
     ----------
-    digest : of the samples and labels whose terms are wanted
+    data : Path
+        ``.npz`` file of samples, labels and terms.
+    facts : Path
+        JSON file of the facts.
+    digest : str
+        Expected digest of the samples and labels.
+
+    Returns
+    -------
+    Terms
+        The terms.
 
     Raises
     ------
     InputError
-        If there are no prepared data, they are others by now, or they hold no terms.
+        If the data were not prepared, have another digest or were stored without terms.
     """
-    if load(folder)[2]["digest"] != digest:
-        raise InputError(f"{folder} holds other data than those of the run: cluster them again.")
-    with _arrays(folder) as arrays:
+    if load(data, facts)[2]["digest"] != digest:
+        raise InputError(f"{data} is not the data of the run: cluster the prepared data again.")
+    with _opened(data) as arrays:
         if "terms" not in arrays:
             raise InputError(
-                f"{folder / DATA} holds no terms: 'python -m dekm prepare' keeps those of own texts only."
+                f"{data} has no terms: 'python -m dekm prepare' stores those of a user's own texts only."
             )
         return Terms(arrays["terms"].item().split("\n"), arrays["idf"])
 
 
 @contextlib.contextmanager
-def _arrays(folder: Path) -> Iterator[Any]:
+def _opened(data: Path) -> Iterator[Any]:
     with (
-        readable(folder / DATA, "file of prepared data"),
-        (folder / DATA).open("rb") as stream,
+        readable(data, "file of prepared data"),
+        data.open("rb") as stream,
         np.load(stream, allow_pickle=False) as arrays,
     ):
         yield arrays

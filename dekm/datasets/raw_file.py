@@ -1,4 +1,4 @@
-"""A raw file as its collectors publish it, and how a copy of it is recognised."""
+"""A raw file as its collectors publish it, and the verification of a copy."""
 
 import hashlib
 from dataclasses import dataclass
@@ -14,16 +14,27 @@ CHUNK = 2**20
 class RawFile:
     """A file as its collectors publish it.
 
-    A copy counts if one of the file's checksums is right or else if its content is: a re-packed file with the
-    same content is as good. Where no content digest is published, content that decodes whole counts.
+    A copy is valid if it has one of the known checksums or, failing that, the expected unpacked content,
+    because an archive that was repacked has another checksum and the same content. If the digest of the
+    content is unknown, any content that can be decoded is valid.
 
     Attributes
     ----------
-    path : place below the raw folder, and below a mirror
-    urls : upstream addresses, tried in this order
-    sha256, md5, git_blob : of the file; None where it is not known
-    content_sha256 : of the unpacked content; None where it is not known
-    content : "module:function" that yields the unpacked content; None if only the file's checksums count
+    path : str
+        Path below the folder of raw files, and below a mirror.
+    urls : tuple of str
+        Upstream addresses, in the order in which they are tried.
+    sha256 : str or None
+        SHA-256 checksum of the file; None if unknown.
+    content_sha256 : str or None
+        SHA-256 digest of the unpacked content; None if unknown.
+    content : str or None
+        Import path "module:function" of a function that yields the unpacked content of a file; None if only
+        the checksums of the file decide.
+    md5 : str or None
+        MD5 checksum of the file; None if unknown.
+    git_blob : str or None
+        Object id of the file as a Git blob; None if unknown.
     """
 
     path: str
@@ -36,21 +47,32 @@ class RawFile:
 
     @property
     def verifiable(self) -> bool:
-        """Whether a copy can be told from another file."""
+        """Whether anything is known by which a copy can be verified."""
         return bool(self.checksums() or self.content)
 
     def checksums(self) -> dict[str, str]:
-        """The known checksums of the file by their names."""
+        """Known checksums of the file by name: sha256, md5, git_blob."""
         known = {"sha256": self.sha256, "md5": self.md5, "git_blob": self.git_blob}
         return {name: value for name, value in known.items() if value is not None}
 
     def verify(self, file: Path) -> str:
-        """Return the SHA-256 that stands for the content of `file`.
+        """Verify a copy.
+
+        Parameters
+        ----------
+        file : Path
+            The copy.
+
+        Returns
+        -------
+        str
+            SHA-256 digest that identifies the content: `content_sha256` if it is known, otherwise the digest
+            of the unpacked content or of the file itself.
 
         Raises
         ------
         InputError
-            If `file` has none of the checksums and its content is not the expected one.
+            If the copy has none of the checksums and not the expected content.
         """
         actual = file_digests(file)
         expected = self.checksums()
@@ -63,14 +85,30 @@ class RawFile:
             digest = self.content_digest(file)
         except InputError as error:
             raise InputError(
-                f"{file.name}: {wrong + ', and ' if wrong else ''}it does not unpack ({error})"
+                f"{file.name}: {wrong + ', and ' if wrong else ''}it cannot be unpacked ({error})"
             ) from error
         if self.content_sha256 not in (None, digest):
             raise InputError(f"{file.name}: content with sha256 {digest} is not {self.content_sha256}.")
         return digest
 
     def content_digest(self, file: Path) -> str:
-        """SHA-256 of the unpacked content."""
+        """SHA-256 digest of the unpacked content of a file.
+
+        Parameters
+        ----------
+        file : Path
+            A copy of the raw file.
+
+        Returns
+        -------
+        str
+            Hexadecimal digest.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be unpacked.
+        """
         sha256 = hashlib.sha256()
         for piece in resolve_name(str(self.content))(file):
             sha256.update(piece)
@@ -78,7 +116,18 @@ class RawFile:
 
 
 def file_digests(file: Path) -> dict[str, str]:
-    """SHA-256, MD5 and git's blob id of a file."""
+    """SHA-256, MD5 and Git blob id of a file, read once.
+
+    Parameters
+    ----------
+    file : Path
+        The file.
+
+    Returns
+    -------
+    dict of str to str
+        Hexadecimal digests under the names sha256, md5 and git_blob.
+    """
     digests = {
         "sha256": hashlib.sha256(),
         "md5": hashlib.md5(usedforsecurity=False),

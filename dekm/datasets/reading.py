@@ -1,4 +1,4 @@
-"""Files that others wrote: whatever their parsers raise becomes one `InputError`."""
+"""Reading of untrusted files: any exception of a parser becomes an `InputError`."""
 
 import binascii
 import contextlib
@@ -35,9 +35,21 @@ READ_ERRORS = (
 
 @contextlib.contextmanager
 def readable(file: Path, what: str, *errors: type[Exception]) -> Iterator[None]:
-    """Turn what a parser raises on `file` into one `InputError` that says it is no readable `what`.
+    """Convert exceptions of a parser into an `InputError` that names the file.
 
-    `errors` are those of the parser's own that are not among Python's.
+    Parameters
+    ----------
+    file : Path
+        File that is read in the block.
+    what : str
+        Expected type of file, such as "MATLAB file".
+    *errors : type of Exception
+        Exception types of the parser that are not in `READ_ERRORS`.
+
+    Raises
+    ------
+    InputError
+        If the block raises one of these exceptions.
     """
     handled: tuple[type[Exception], ...] = (*READ_ERRORS, *errors)
     try:
@@ -45,7 +57,7 @@ def readable(file: Path, what: str, *errors: type[Exception]) -> Iterator[None]:
     except InputError:
         raise
     except FileNotFoundError as error:
-        raise InputError(f"{file} is not there.") from error
+        raise InputError(f"{file} does not exist.") from error
     except handled as error:
         reason = str(error).strip() or type(error).__name__
         raise InputError(f"{file} is not a readable {what}: {reason}") from error

@@ -1,4 +1,4 @@
-"""Text to sparse float32 tf-idf rows (n, d), and the embedded text dataset."""
+"""Tf-idf of documents as sparse float32 rows."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -16,7 +16,15 @@ Scaling = Literal["unit", "paper"]
 
 @dataclass(frozen=True)
 class Terms:
-    """What makes tf-idf rows of texts: the terms, in the order of the columns, and their idf (d,)."""
+    """The terms of a tf-idf matrix.
+
+    Attributes
+    ----------
+    names : list of str
+        Terms in the order of the columns.
+    idf : ndarray of shape (d,)
+        Inverse document frequencies of the terms.
+    """
 
     names: list[str]
     idf: np.ndarray
@@ -24,22 +32,56 @@ class Terms:
 
 @dataclass(frozen=True)
 class Texts:
-    """Documents, and the options of `tfidf` that are to make rows of them."""
+    """Documents with the options of their tf-idf.
+
+    Attributes
+    ----------
+    documents : list of str
+        The documents.
+    stem : bool
+        Whether to count word stems instead of words, see `tfidf`.
+    scaling : {"unit", "paper"}
+        Length of the rows, see `scale_rows`.
+    """
 
     documents: list[str]
     stem: bool
     scaling: Scaling
 
     def fit(self) -> tuple[sparse.csr_matrix, Terms]:
-        """The tf-idf of the most frequent terms, and these; the errors are those of `tfidf`."""
+        """Tf-idf of the most frequent terms of these documents.
+
+        Returns
+        -------
+        X : csr_matrix of shape (n, d)
+            Tf-idf, float32.
+        terms : Terms
+            The terms.
+
+        Raises
+        ------
+        InputError
+            If an option is invalid or no document has a term.
+        """
         vectorizer = _vectorizer(self.stem, max_features=N_TERMS)
         X = _fit_transform(vectorizer, self.documents)
-        X.sort_indices()  # as those of `rows` are
+        X.sort_indices()  # as in `rows`, so that equal documents give equal bytes
         terms = Terms(vectorizer.get_feature_names_out().tolist(), vectorizer.idf_)
         return scale_rows(X, self.scaling), terms
 
     def rows(self, terms: Terms) -> sparse.csr_matrix:
-        """The tf-idf of these terms, which may be those of other documents."""
+        """Tf-idf of given terms, for example of the documents of a run.
+
+        Parameters
+        ----------
+        terms : Terms
+            The terms.
+
+        Returns
+        -------
+        csr_matrix of shape (n, d)
+            Tf-idf, float32; terms that are not among the given ones are ignored.
+        """
         vectorizer = _vectorizer(self.stem, vocabulary=terms.names)
         vectorizer.idf_ = terms.idf
         return scale_rows(vectorizer.transform(self.documents), self.scaling)
@@ -48,27 +90,57 @@ class Texts:
 def tfidf(
     documents: Iterable[str], *, n_terms: int = N_TERMS, stem: bool = False, scaling: Scaling = "unit"
 ) -> sparse.csr_matrix:
-    """Tf-idf of the most frequent terms; a document without a term is a row of zeros.
+    """Tf-idf of the most frequent terms.
 
     Parameters
     ----------
-    n_terms : how many terms
-    stem : count the stems of English words (Porter, 2001) as the paper describes, or the words as its
-        authors' code does
-    scaling : see `scale_rows`
+    documents : iterable of str
+        Documents.
+    n_terms : int, default=2000
+        Number of terms d.
+    stem : bool, default=False
+        True counts the stems of English words [1]_, as the paper describes; False counts the words, as the
+        authors' code does.
+    scaling : {"unit", "paper"}, default="unit"
+        Length of the rows, see `scale_rows`.
+
+    Returns
+    -------
+    csr_matrix of shape (n, d)
+        Tf-idf, float32. A document without any of the terms is a row of zeros.
 
     Raises
     ------
     InputError
-        If an option is not one of these, or no document has a term.
+        If an option is invalid or no document has a term.
+
+    References
+    ----------
+    .. [1] Porter, M. F. (2001). Snowball: A language for stemming algorithms.
     """
     return scale_rows(_fit_transform(_vectorizer(stem, max_features=n_terms), documents), scaling)
 
 
 def scale_rows(X: sparse.csr_matrix, scaling: Scaling) -> sparse.csr_matrix:
-    """Rows of unit length ("unit"), or with ||x||^2 / d = 1 as in the paper's text ("paper").
+    """Scale the rows of a matrix to the same length.
 
-    A row of zeros stays one.
+    Parameters
+    ----------
+    X : csr_matrix of shape (n, d)
+        Rows; a row of zeros stays a row of zeros.
+    scaling : {"unit", "paper"}
+        "unit" gives rows of unit Euclidean length, as in the authors' code; "paper" gives rows with
+        ||x||^2 / d = 1, as in the text of the paper.
+
+    Returns
+    -------
+    csr_matrix of shape (n, d)
+        Scaled rows, float32.
+
+    Raises
+    ------
+    InputError
+        If `scaling` is invalid.
     """
     from sklearn.preprocessing import normalize
 
@@ -79,7 +151,7 @@ def scale_rows(X: sparse.csr_matrix, scaling: Scaling) -> sparse.csr_matrix:
 
 
 def stems(document: str) -> list[str]:
-    """The stems of a document's words, in their order."""
+    """Stems of the words of a document, in order."""
     return [_stem()(word) for word in _words()(document)]
 
 
@@ -95,7 +167,7 @@ def _fit_transform(vectorizer: Any, documents: Iterable[str]) -> sparse.csr_matr
     try:
         return vectorizer.fit_transform(documents)
     except ValueError as error:
-        raise InputError(f"The documents give no tf-idf rows: {error}.") from error
+        raise InputError(f"The tf-idf of the documents cannot be computed: {error}.") from error
 
 
 @cache

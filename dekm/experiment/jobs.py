@@ -166,4 +166,5 @@ def pretrained_seed(
 
 
 def _load(results: ResultSet, dataset: str) -> tuple[Any, Any, dict[str, Any]]:
-    return prepared.load(results.data(dataset).path)
+    folder = results.data(dataset)
+    return prepared.load(folder.arrays_file, folder.facts_file)

@@ -84,7 +84,7 @@ def load_new_data(seed: SeedFolder, dataset: Dataset) -> Any:
     """New samples with the features of the run's own data, in the same order."""
     X, _ = dataset.load(Path())
     if isinstance(X, Texts):
-        return X.rows(prepared.load_terms(seed.data.path, seed.facts["data"]))
+        return X.rows(prepared.load_terms(seed.data.arrays_file, seed.data.facts_file, seed.facts["data"]))
     features, columns = seed.data.facts.get("features"), feature_names(dataset)
     if features and columns:
         return np.asarray(X)[:, find_columns(features, columns, Path(dataset.options["path"]))]

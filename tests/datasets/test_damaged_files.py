@@ -1,4 +1,4 @@
-"""Files that are not what they should be: the one error is ours, and a shape is never silently another."""
+"""Missing, damaged and malformed files give an `InputError`, or else data of the right shape."""
 
 import gzip
 import warnings
@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from scipy.io import savemat
 
 from dekm.datasets.paper import coil20, frgc, lyrl, news20, usps
-from dekm.datasets.paper import reuters10k as reuters
 from dekm.datasets.paper.mnist import read_idx
-from dekm.datasets.user import tables as columns
+from dekm.datasets.raw.matlab import read_mat
 from dekm.datasets.user.arrays import array
+from dekm.datasets.user.table_files import read_table
+from dekm.datasets.user.tables import table
 from dekm.errors import InputError
 from tests.helpers.upstream import (
     coil_archive,
@@ -46,19 +47,19 @@ READERS = {
     "faces.h5": frgc.read_faces,
     "coil.zip": coil20.read_coil,
     "posts.tar.gz": news20.read_posts,
-    "v5.mat": reuters.read_mat,
-    "v73.mat": reuters.read_mat,
+    "v5.mat": read_mat,
+    "v73.mat": read_mat,
     "tokens.gz": lambda file: list(lyrl.read_tokens([file])),
     "qrels.gz": lambda file: lyrl.read_topics(file, ("CCAT",)),
     "own.npy": lambda file: array(file.parent, path=str(file)),
     "own.npz": lambda file: array(file.parent, path=str(file)),
-    "own.parquet": lambda file: columns.table(file.parent, path=str(file)),
+    "own.parquet": lambda file: table(file.parent, path=str(file)),
 }
 
 
 @pytest.fixture(scope="module")
 def good_files(tmp_path_factory):
-    """One whole file for each reader."""
+    """One intact file for each reader."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -87,14 +88,14 @@ def shapes(result):
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_a_whole_file_is_read(good_files, name):
+def test_an_intact_file_is_read(good_files, name):
     READERS[name](good_files / name)
 
 
 @pytest.mark.parametrize("name", READERS)
 def test_an_absent_empty_truncated_or_html_file_is_one_clear_error(good_files, tmp_path, name):
     file = tmp_path / name
-    with pytest.raises(InputError, match="is not there"):
+    with pytest.raises(InputError, match="does not exist"):
         READERS[name](file)
     whole = (good_files / name).read_bytes()
     for content in (
@@ -225,10 +226,10 @@ def test_hdf5_arrays_give_our_error_or_images_of_faces(tmp_path, data, sides, n_
 def test_csv_text_gives_our_error_or_rows_of_the_named_columns(tmp_path, text, label_column):
     file = write(tmp_path / "x.csv", text.encode("utf-8", "surrogatepass"))
     try:
-        X, y = columns.table(tmp_path, path=str(file), label_column=label_column)
+        X, y = table(tmp_path, path=str(file), label_column=label_column)
     except InputError:
         return
-    names, rows = columns.read_table(file)
+    names, rows = read_table(file)
     assert X.shape == (len(list(rows)), len(names) - (label_column is not None))
     assert np.isfinite(X).all()
     assert (y is None) == (label_column is None)

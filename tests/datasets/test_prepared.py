@@ -6,29 +6,32 @@ from dekm.datasets import DATASETS, prepared
 from dekm.errors import InputError
 from dekm.files import read_json, write_json
 from tests.helpers.own_data import prepare
+from tests.helpers.prepared_files import files
 
 EMBEDDED = [name for name, dataset in DATASETS.items() if not dataset.raw]
 
 
 @pytest.fixture
 def store(tmp_path):
-    """Save arrays under facts that carry their digest."""
+    """Save arrays with facts that hold their digest, and return the two files."""
 
     def run(X, y):
-        prepared.save(X, y, tmp_path / "data.npz")
-        write_json(tmp_path / "facts.json", {"digest": prepared.content_digest(X, y)})
-        return tmp_path
+        stored = files(tmp_path)
+        prepared.save(X, y, stored["data"])
+        write_json(stored["facts"], {"digest": prepared.content_digest(X, y)})
+        return stored
 
     return run
 
 
 @pytest.mark.parametrize("name", EMBEDDED)
 def test_prepared_data_come_back_as_they_were_loaded(name, loaded, tmp_path):
-    facts = prepared.prepare(DATASETS[name], tmp_path, tmp_path / "data" / name)
-    X, y, read = prepared.load(tmp_path / "data" / name)
+    facts = prepared.prepare(DATASETS[name], tmp_path, **files(tmp_path / "data" / name))
+    X, y, read = prepared.load(**files(tmp_path / "data" / name))
     assert read == facts
     assert (facts["n_samples"], tuple(facts["shape"])) == (X.shape[0], X.shape[1:])
     assert sum(facts["class_counts"]) == facts["n_samples"]
+    assert facts["subsample"] is facts["n_classes"] is None
     expected, labels = loaded[name]
     np.testing.assert_array_equal(y, labels)
     assert X.dtype == np.float32
@@ -38,7 +41,7 @@ def test_prepared_data_come_back_as_they_were_loaded(name, loaded, tmp_path):
 
 def test_uint8_images_are_scaled_to_one(store):
     X = np.arange(256, dtype=np.uint8).reshape(4, 8, 8, 1)
-    read, _, _ = prepared.load(store(X, np.arange(4)))
+    read, _, _ = prepared.load(**store(X, np.arange(4)))
     assert read.dtype == np.float32
     np.testing.assert_allclose(read, X / 255, rtol=1e-6)
     assert read.max() == 1
@@ -48,7 +51,7 @@ def test_uint8_images_are_scaled_to_one(store):
 def test_sparse_matrices_with_any_type_of_index_come_back(index, store):
     X = sparse.random(20, 9, 0.3, format="csr", dtype=np.float32, random_state=0)
     X.indices, X.indptr = X.indices.astype(index), X.indptr.astype(index)
-    read, _, _ = prepared.load(store(X, np.arange(20)))
+    read, _, _ = prepared.load(**store(X, np.arange(20)))
     assert read.shape == (20, 9)
     np.testing.assert_array_equal(read.toarray(), X.toarray())
 
@@ -58,7 +61,7 @@ def test_sparse_matrices_with_any_type_of_index_come_back(index, store):
 )
 def test_labels_of_any_type_come_back(y, store):
     X = np.eye(3, dtype=np.float32)
-    np.testing.assert_array_equal(prepared.load(store(X, y))[1], y)
+    np.testing.assert_array_equal(prepared.load(**store(X, y))[1], y)
 
 
 def test_the_digest_changes_with_one_value_the_shape_the_type_and_one_label():
@@ -72,47 +75,50 @@ def test_the_digest_changes_with_one_value_the_shape_the_type_and_one_label():
     assert prepared.content_digest(np.asfortranarray(X), y) == prepared.content_digest(X, y)
 
 
-def test_data_that_were_changed_afterwards_are_refused(store):
+def test_data_that_were_changed_afterwards_are_an_error(store):
     X, y = np.eye(3, dtype=np.float32), np.arange(3)
-    folder = store(X, y)
+    stored = store(X, y)
     X[0, 0] = 0.5
-    prepared.save(X, y, folder / "data.npz")
-    with pytest.raises(InputError, match=r"data\.npz is not the data that facts\.json .* prepare it again"):
-        prepared.load(folder)
+    prepared.save(X, y, stored["data"])
+    with pytest.raises(
+        InputError, match=r"data\.npz does not have the digest in .*facts\.json; prepare the data again"
+    ):
+        prepared.load(**stored)
 
 
-def test_data_that_were_cut_off_are_refused(store):
-    folder = store(np.random.default_rng(0).random((50, 4)), np.arange(50))
-    content = (folder / "data.npz").read_bytes()
+def test_truncated_data_are_an_error(store):
+    stored = store(np.random.default_rng(0).random((50, 4)), np.arange(50))
+    content = stored["data"].read_bytes()
     for broken in (content[: len(content) // 2], content[:300] + b"\x00\x01\x02\x03" + content[304:]):
-        (folder / "data.npz").write_bytes(broken)
+        stored["data"].write_bytes(broken)
         with pytest.raises(InputError, match=r"data\.npz"):
-            prepared.load(folder)
+            prepared.load(**stored)
 
 
 def test_data_that_were_not_prepared_are_named(tmp_path):
-    with pytest.raises(InputError, match="nothing"):
-        prepared.load(tmp_path / "nothing")
+    with pytest.raises(InputError, match=r"nothing holds no .*run 'python -m dekm prepare nothing' first"):
+        prepared.load(**files(tmp_path / "nothing"))
 
 
 def test_facts_tell_of_a_subsample(tmp_path):
-    facts = prepared.prepare(DATASETS["digits"], tmp_path, tmp_path / "data", subsample=100)
+    stored = files(tmp_path / "data")
+    facts = prepared.prepare(DATASETS["digits"], tmp_path, **stored, subsample=100)
     assert (facts["subsample"], facts["n_samples"], sum(facts["class_counts"])) == (100, 100, 100)
-    whole = prepared.prepare(DATASETS["digits"], tmp_path, tmp_path / "data")
+    whole = prepared.prepare(DATASETS["digits"], tmp_path, **stored)
     assert whole["digest"] != facts["digest"]
-    assert read_json(tmp_path / "data" / "facts.json") == whole
+    assert read_json(stored["facts"]) == whole
 
 
-def test_some_classes_of_a_part_are_drawn_the_same_every_time(tmp_path):
+def test_some_classes_of_a_subsample_are_the_same_each_time(tmp_path):
     facts = [
-        prepared.prepare(DATASETS["digits"], tmp_path, tmp_path / name, subsample=200, n_classes=4)
+        prepared.prepare(DATASETS["digits"], tmp_path, **files(tmp_path / name), subsample=200, n_classes=4)
         for name in ("first", "second")
     ]
     assert facts[0] == facts[1]
-    assert facts[0]["n_clusters"] == len(facts[0]["class_counts"]) == 4
+    assert facts[0]["n_classes"] == facts[0]["n_clusters"] == len(facts[0]["class_counts"]) == 4
     assert facts[0]["n_samples"] == sum(facts[0]["class_counts"]) < 100
     assert facts[0]["label"].startswith("digits, classes ")
-    X, y, _ = prepared.load(tmp_path / "first")
+    X, y, _ = prepared.load(**files(tmp_path / "first"))
     assert X.shape == (facts[0]["n_samples"], 8, 8, 1)
     assert f"digits, classes {', '.join(map(str, np.unique(y)))}" == facts[0]["label"]
 
@@ -120,7 +126,7 @@ def test_some_classes_of_a_part_are_drawn_the_same_every_time(tmp_path):
 @pytest.mark.parametrize("n_classes", [0, 11])
 def test_a_number_of_classes_that_cannot_be_kept_is_named(n_classes, tmp_path):
     with pytest.raises(InputError, match=f"n_classes={n_classes} should be from 1 to 10"):
-        prepared.prepare(DATASETS["digits"], tmp_path, tmp_path / "x", n_classes=n_classes)
+        prepared.prepare(DATASETS["digits"], tmp_path, **files(tmp_path / "x"), n_classes=n_classes)
 
 
 def test_a_prepared_file_without_labels_holds_no_labels_and_can_be_subsampled(tmp_path):

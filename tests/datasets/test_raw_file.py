@@ -17,7 +17,7 @@ def sha256(content):
 
 
 @pytest.mark.parametrize("name", ["sha256", "md5", "git_blob"])
-def test_any_one_checksum_is_enough_to_know_a_file(tmp_path, name):
+def test_any_one_checksum_is_sufficient(tmp_path, name):
     file = write(tmp_path / "raw", b"content")
     digests = file_digests(file)
     raw_file = RawFile("raw", (), content=None, **{name: digests[name]})
@@ -32,18 +32,18 @@ def test_gits_blob_id_is_that_of_git(tmp_path):
     assert file_digests(file)["git_blob"] == "ce013625030ba8dba906f756967f9e9ca394464a"
 
 
-def test_a_repacked_file_counts_by_its_content(tmp_path):
+def test_a_repacked_file_is_verified_by_its_content(tmp_path):
     raw_file = RawFile(
         "raw", (), sha256=sha256(gzip.compress(b"content", 1)), content_sha256=sha256(b"content")
     )
     assert raw_file.verify(write(tmp_path / "raw", gzip.compress(b"content", 9))) == sha256(b"content")
     with pytest.raises(InputError, match="content with sha256"):
         raw_file.verify(write(tmp_path / "raw", gzip.compress(b"other")))
-    with pytest.raises(InputError, match="does not unpack"):
+    with pytest.raises(InputError, match="cannot be unpacked"):
         raw_file.verify(write(tmp_path / "raw", b"<html>not found</html>"))
 
 
-def test_repacked_archives_of_images_and_posts_count_by_their_content(tmp_path):
+def test_repacked_archives_of_images_and_posts_are_verified_by_their_content(tmp_path):
     coil = coil_archive(tmp_path / "a.zip", {(1, 0): np.zeros((128, 128), np.uint8)}, zipfile.ZIP_DEFLATED)
     news = posts(tmp_path / "a.tar.gz", {"20news-bydate-train/a/1": b"x", "20news-bydate-test/a/2": b"y"})
     for row, file, content in (("coil20", coil, bytes(128 * 128)), ("news20", news, b"yx")):

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dekm.datasets import DATASETS, prepared
+from dekm.datasets import DATASETS
+from dekm.datasets.validation import check
 
+EMBEDDED = [name for name, dataset in DATASETS.items() if not dataset.raw]
 TABLE_II = {
     "MNIST": (70_000, 10, (28, 28, 1)),
     "USPS": (9298, 10, (16, 16, 1)),
@@ -15,13 +17,12 @@ TABLE_II = {
     "20NEWS": (18_846, 20, (2000,)),
     "RCV1-10K": (10_000, 4, (2000,)),
 }
-EMBEDDED = [name for name, dataset in DATASETS.items() if not dataset.raw]
 
 
 @pytest.mark.parametrize("name", EMBEDDED)
 def test_embedded_data_are_what_their_row_says(name, loaded):
     X, y = loaded[name]
-    prepared.check(DATASETS[name], X, y)
+    check(DATASETS[name], X, y)
     assert set(y) == set(range(DATASETS[name].n_clusters))
     values = X.data if sparse.issparse(X) else X
     assert values.dtype in (np.float32, np.uint8)
@@ -30,7 +31,7 @@ def test_embedded_data_are_what_their_row_says(name, loaded):
 
 
 @pytest.mark.parametrize("name", DATASETS)
-def test_every_row_names_source_checksums_and_licence(name):
+def test_every_row_has_addresses_checksums_and_a_licence(name):
     dataset = DATASETS[name]
     assert dataset.licence
     assert len(dataset.shape) == (3 if dataset.kind == "images" else 1)
@@ -50,7 +51,7 @@ def test_the_rows_are_those_of_the_papers_table():
 
 
 @pytest.mark.parametrize("row", DATASETS.values(), ids=DATASETS)
-def test_every_row_names_loaders_that_exist_and_files_that_can_be_told(row):
-    assert all(source.options() <= {"stem", "scaling", "subset"} for source in row.sources())
+def test_every_row_has_loaders_that_exist_and_raw_files_in_folders(row):
+    assert all(raw_set.options() <= {"stem", "scaling", "subset"} for raw_set in row.raw_sets())
     assert row.class_counts is None or sum(row.class_counts) == row.n_samples
-    assert all(raw_file.path.count("/") >= 1 for source in row.sources() for raw_file in source.raw)
+    assert all(raw_file.path.count("/") >= 1 for raw_set in row.raw_sets() for raw_file in raw_set.raw)

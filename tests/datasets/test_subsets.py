@@ -6,7 +6,7 @@ from dekm.datasets.subsets import stratified_subsample
 from dekm.errors import InputError
 
 
-def test_a_subsample_holds_each_class_in_its_share(loaded):
+def test_a_subsample_is_stratified(loaded):
     X, y = loaded["digits"]
     kept, labels = stratified_subsample(X, y, 500)
     assert (len(kept), len(labels)) == (500, 500)

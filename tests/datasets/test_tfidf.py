@@ -35,7 +35,7 @@ def test_a_text_option_of_another_value_is_an_error_that_names_it(option):
 
 
 def test_documents_without_any_word_are_an_error():
-    with pytest.raises(InputError, match="no tf-idf rows"):
+    with pytest.raises(InputError, match="tf-idf of the documents cannot be computed"):
         tfidf(["", "!"])
 
 

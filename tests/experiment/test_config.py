@@ -144,7 +144,7 @@ def test_own_data_join_by_a_block_and_their_header_tells_the_architecture(tmp_pa
 @pytest.mark.parametrize(
     ("datasets", "text"),
     [
-        ({"mine": {"path": "nowhere.npy", "n_clusters": 2}}, "mine: path='nowhere.npy' is not there"),
+        ({"mine": {"path": "nowhere.npy", "n_clusters": 2}}, "mine: path='nowhere.npy' does not exist"),
         ({"mnist": {"path": "x.npy", "n_clusters": 2}}, "mnist is a dataset of the paper"),
         ({"digits": {"stem": True}}, r"options \['stem'\] should be among \[\]"),
     ],

@@ -12,6 +12,7 @@ from dekm.experiment.jobs import cluster_cell, pretrain_cell
 from dekm.files import read_json, write_json
 from dekm.methods import METHODS
 from dekm.methods.base import Iteration
+from tests.helpers.prepared_files import files
 
 PRETRAINING = {"channels": (4, 8, 8), "hidden": (32, 16), "n_epochs": 2, "batch_size": 32}
 SETTINGS = {
@@ -31,7 +32,7 @@ SETTINGS = {
 @pytest.fixture
 def results(tmp_path):
     """A folder of results with 100 prepared digits."""
-    prepared.prepare(DATASETS["digits"], tmp_path / "raw", tmp_path / "data" / "digits", subsample=100)
+    prepared.prepare(DATASETS["digits"], tmp_path / "raw", **files(tmp_path / "data/digits"), subsample=100)
     return tmp_path
 
 
@@ -63,7 +64,7 @@ def rows(file):
 
 def relabel(results, y):
     """Prepared digits with other true labels under the digest of the old ones' samples."""
-    X, _, facts = prepared.load(results / "data/digits")
+    X, _, facts = prepared.load(**files(results / "data/digits"))
     prepared.save(X, y, results / "data/digits/data.npz")
     write_json(results / "data/digits/facts.json", facts | {"digest": prepared.content_digest(X, y)})
 
@@ -100,7 +101,7 @@ def test_a_cell_of_every_method_writes_scores_labels_and_history(results):
             "model.safetensors",
         ]
         labels, found = np.load(cell / "seed0/labels.npy"), read_json(cell / "seed0/metrics.json")
-        y = prepared.load(results / "data/digits")[1]
+        y = prepared.load(**files(results / "data/digits"))[1]
         assert {key: found[key] for key in ("acc", "nmi", "ari")} == scores(y, labels)
         assert set(found) == {"acc", "nmi", "ari", "inertia", "n_clusters_found", "n_iter", "seconds"}
         history = rows(cell / "seed0/history.csv")
@@ -187,7 +188,7 @@ def test_a_seed_without_pretraining_is_named(results):
 
 
 def test_permuted_true_labels_leave_labels_and_embedding_identical(results):
-    y = prepared.load(results / "data/digits")[1]
+    y = prepared.load(**files(results / "data/digits"))[1]
     learned = {}
     for permuted in (False, True):
         if permuted:
@@ -244,7 +245,7 @@ def test_a_run_with_two_dimensions_keeps_its_iterations(results):
         assert {name: saved[name].shape for name in shapes} == shapes
         np.testing.assert_array_equal(saved["labels"][-1], np.load(seed / "labels.npy"))
         np.testing.assert_array_equal(saved["H"][-1], np.load(seed / "embedding.npy"))
-        np.testing.assert_array_equal(saved["y"], prepared.load(results / "data/digits")[1])
+        np.testing.assert_array_equal(saved["y"], prepared.load(**files(results / "data/digits"))[1])
         assert len(np.unique(saved["H"], axis=0)) == t
 
 

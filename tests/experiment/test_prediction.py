@@ -10,6 +10,7 @@ from dekm.datasets.tfidf import Texts
 from dekm.datasets.user.own import own_dataset
 from dekm.errors import InputError
 from dekm.experiment.prediction import write_predictions
+from tests.helpers.prepared_files import files
 from tests.helpers.upstream import write
 
 pytestmark = pytest.mark.usefixtures("restored_logging")
@@ -89,8 +90,8 @@ def test_new_texts_in_a_column_get_the_clusters_of_texts_like_them(tmp_path, opt
 def test_the_rows_of_texts_are_the_same_bits_among_other_texts(tmp_path):
     texts = documents(40)
     prepare(tmp_path, write_texts(tmp_path / "texts", texts))
-    X, _, facts = prepared.load(tmp_path / "data/mine")
-    terms = prepared.load_terms(tmp_path / "data/mine", facts["digest"])
+    X, _, facts = prepared.load(**files(tmp_path / "data/mine"))
+    terms = prepared.load_terms(**files(tmp_path / "data/mine"), digest=facts["digest"])
     few = Texts(texts[7:9], False, "unit").rows(terms)
     np.testing.assert_array_equal(few.toarray(), X[7:9].toarray())
 
@@ -107,9 +108,9 @@ def test_prepared_texts_without_terms_are_named(tmp_path):
     folder = write_texts(tmp_path / "texts", documents(30))
     prepare(tmp_path, folder)
     run = cluster(tmp_path, "k_means")
-    X, y, _ = prepared.load(tmp_path / "data/mine")
+    X, y, _ = prepared.load(**files(tmp_path / "data/mine"))
     prepared.save(X, y, tmp_path / "data/mine/data.npz")
-    with pytest.raises(InputError, match=r"mine/data\.npz holds no terms: 'python -m dekm prepare' keeps"):
+    with pytest.raises(InputError, match=r"mine/data\.npz has no terms: 'python -m dekm prepare' stores"):
         predict(run, tmp_path / "out.csv", path=str(folder))
     prepare(tmp_path, folder)
     assert len(predict(run, tmp_path / "out.csv", path=str(folder))[1]) == 30
@@ -121,7 +122,7 @@ def test_terms_of_other_texts_than_those_of_the_run_are_refused(tmp_path):
     run = cluster(tmp_path, "k_means")
     write(folder / "000.txt", b"something else")
     prepare(tmp_path, folder)
-    with pytest.raises(InputError, match="mine holds other data than those of the run"):
+    with pytest.raises(InputError, match=r"mine/data\.npz is not the data of the run"):
         predict(run, tmp_path / "out.csv", path=str(folder))
 
 
@@ -158,5 +159,5 @@ def test_columns_of_a_new_table_are_found_by_their_names(tmp_path, caplog):
 
 def test_a_column_without_a_name_is_refused(tmp_path):
     file = write(tmp_path / "indexed.csv", b",height\n0,3.5\n1,4.5\n")
-    with pytest.raises(InputError, match=r"column 1 has no name\. If it numbers the rows, leave it out"):
+    with pytest.raises(InputError, match=r"column 1 has no name\. If it numbers the rows, remove it"):
         own_dataset("mine", {"path": str(file), "n_clusters": 2}).load(tmp_path)

@@ -4,12 +4,15 @@ from PIL import Image
 
 from dekm.datasets import prepared
 from dekm.datasets.user.own import own_dataset
+from tests.helpers.prepared_files import files
 
 
 def prepare(tmp_path, block, **options):
+    """Prepare the data of a block of settings; samples, labels and facts as they are read back."""
     dataset = own_dataset("mine", {"n_clusters": 2, **block})
-    prepared.prepare(dataset, tmp_path / "raw", tmp_path / "prepared", **options)
-    return prepared.load(tmp_path / "prepared")
+    data = files(tmp_path / "prepared")
+    prepared.prepare(dataset, tmp_path / "raw", **data, **options)
+    return prepared.load(**data)
 
 
 def save_image(file, size, colour, mode="RGB"):

@@ -19,6 +19,7 @@ from dekm.files import read_json
 from dekm.methods import METHODS
 from dekm.nn.networks import ConvAutoencoder, MLPAutoencoder, xavier_initialize
 from dekm.nn.training import WARM_UP, Step, batches, squared_error
+from tests.helpers.prepared_files import files
 
 pytestmark = [
     pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU"),
@@ -134,7 +135,8 @@ def test_a_cell_of_three_seeds_is_three_cells_of_one(tmp_path):
     found = []
     for name, cells in (("beside", [[0, 1, 2]]), ("alone", [[0], [1], [2], [0, 1, 2]])):
         results = tmp_path / name
-        prepared.prepare(DATASETS["digits"], tmp_path / "raw", results / "data/digits", subsample=100)
+        data = files(results / "data/digits")
+        prepared.prepare(DATASETS["digits"], tmp_path / "raw", **data, subsample=100)
         for seeds in cells:
             pretrain_cell(results, "digits", "conv", seeds, pretraining, device="cuda")
             cluster_cell(results, "digits", "dekm", seeds, settings, device="cuda")

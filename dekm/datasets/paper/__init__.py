@@ -1,1 +1,1 @@
-"""The datasets of Table II and the embedded ones: each row beside its loader."""
+"""The datasets of Table II and two embedded ones: one module per dataset, with its row and its loader."""

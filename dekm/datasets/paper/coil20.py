@@ -1,4 +1,4 @@
-"""COIL-20: 20 objects, each in 72 poses, from the archive of 128x128 images."""
+"""COIL-20: 128x128 images of 20 objects in 72 poses."""
 
 import io
 import re
@@ -19,16 +19,42 @@ UNPACKED_LIMIT = 2**28
 
 
 def coil20(raw_dir: Path) -> tuple[np.ndarray, np.ndarray]:
-    """COIL-20 resized to 28x28 and scaled to [0, 1]: float32 of shape (1440, 28, 28, 1)."""
+    """Load COIL-20, resized to 28x28 and scaled to [0, 1].
+
+    Parameters
+    ----------
+    raw_dir : Path
+        Folder of the raw files.
+
+    Returns
+    -------
+    X : ndarray of shape (1440, 28, 28, 1)
+        Images, float32.
+    y : ndarray of shape (1440,)
+        Labels, int64.
+    """
     pixels, labels = read_coil(raw_dir / ARCHIVE)
     return (resize(pixels, 28)[..., np.newaxis] / 255).astype(np.float32), labels
 
 
 def resize(images: np.ndarray, side: int) -> np.ndarray:
-    """Bilinear resize of (n, h, w) to (n, side, side), half-pixel centres, without antialiasing."""
+    """Resize images bilinearly, with half-pixel centres and without antialiasing.
+
+    Parameters
+    ----------
+    images : ndarray of shape (n, h, w)
+        Grey images.
+    side : int
+        New height and width.
+
+    Returns
+    -------
+    ndarray of shape (n, side, side)
+        Resized images, float64.
+    """
     import torch
 
-    exact = torch.from_numpy(images[:, np.newaxis].astype(np.float64))  # float32 differs between processors
+    exact = torch.from_numpy(images[:, np.newaxis].astype(np.float64))  # float32 depends on the processor
     resized = torch.nn.functional.interpolate(
         exact,
         size=(side, side),
@@ -40,7 +66,19 @@ def resize(images: np.ndarray, side: int) -> np.ndarray:
 
 
 def read_coil(file: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Images as uint8 (n, 128, 128), ordered by object and pose, and the objects' numbers from 0.
+    """Read the images of the archive, ordered by object and pose.
+
+    Parameters
+    ----------
+    file : Path
+        Zip archive.
+
+    Returns
+    -------
+    images : ndarray of shape (n, 128, 128)
+        Images, uint8.
+    labels : ndarray of shape (n,)
+        Objects, numbered from 0, int64.
 
     Raises
     ------
@@ -54,7 +92,7 @@ def read_coil(file: Path) -> tuple[np.ndarray, np.ndarray]:
             continue
         key = (int(match[1]), int(match[2]))
         if key in images:
-            raise InputError(f"{file}: object {key[0]} in pose {key[1]} is there twice.")
+            raise InputError(f"{file}: object {key[0]} in pose {key[1]} appears twice.")
         images[key] = _decode(png, file / name)
     if not images:
         raise InputError(f"{file} has no member named like 'obj1__0.png'.")
@@ -63,7 +101,18 @@ def read_coil(file: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def content(file: Path) -> Iterator[bytes]:
-    """The pixels, image by image: what stays the same when the archive is packed anew."""
+    """Pixels of each image; they do not depend on how the archive was packed.
+
+    Parameters
+    ----------
+    file : Path
+        Zip archive.
+
+    Yields
+    ------
+    bytes
+        Pixels of an image, in the order of objects and poses.
+    """
     for image in read_coil(file)[0]:
         yield image.tobytes()
 

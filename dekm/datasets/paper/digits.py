@@ -1,4 +1,4 @@
-"""Digits: scikit-learn's small handwritten digits, embedded in that package."""
+"""Digits: the small handwritten digits that scikit-learn includes."""
 
 from pathlib import Path
 
@@ -8,7 +8,20 @@ from dekm.datasets.dataset import Dataset
 
 
 def digits(raw_dir: Path) -> tuple[np.ndarray, np.ndarray]:
-    """scikit-learn's 1,797 handwritten digits, 8x8x1; their 17 grey levels 0..16 scaled to [0, 1]."""
+    """Load scikit-learn's digits; the grey levels 0 to 16 are scaled to [0, 1].
+
+    Parameters
+    ----------
+    raw_dir : Path
+        Ignored; the data are part of scikit-learn.
+
+    Returns
+    -------
+    X : ndarray of shape (1797, 8, 8, 1)
+        Images, float32.
+    y : ndarray of shape (1797,)
+        Labels, int64.
+    """
     from sklearn.datasets import load_digits
 
     images, labels = load_digits(return_X_y=True)

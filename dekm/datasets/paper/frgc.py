@@ -1,11 +1,11 @@
-"""FRGC: 2,462 faces of 20 persons, from JULE's or DEKM's HDF5 file."""
+"""FRGC: 2,462 faces of 20 persons, from the HDF5 file of JULE (Yang, Parikh and Batra, 2016) or of DEKM."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
-from dekm.datasets.dataset import Dataset, Source
+from dekm.datasets.dataset import Dataset, RawSet
 from dekm.datasets.labels import encode_labels
 from dekm.datasets.raw.hdf5 import read_hdf5
 from dekm.datasets.raw_file import RawFile
@@ -15,20 +15,55 @@ N_SAMPLES, N_PERSONS, SIDE, N_CHANNELS = 2462, 20, 32, 3
 
 
 def from_jule(raw_dir: Path) -> tuple[np.ndarray, np.ndarray]:
-    """The faces of JULE's file: uint8 of shape (2462, 32, 32, 3)."""
+    """Load FRGC from the file of JULE.
+
+    Parameters
+    ----------
+    raw_dir : Path
+        Folder of the raw files.
+
+    Returns
+    -------
+    X : ndarray of shape (2462, 32, 32, 3)
+        Images, uint8.
+    y : ndarray of shape (2462,)
+        Labels, int64.
+    """
     return read_faces(raw_dir / "frgc/data4torch.h5")
 
 
 def from_dekm(raw_dir: Path) -> tuple[np.ndarray, np.ndarray]:
-    """The faces of the authors' file: uint8 of shape (2462, 32, 32, 3)."""
+    """Load FRGC from the file of the authors of DEKM.
+
+    Parameters
+    ----------
+    raw_dir : Path
+        Folder of the raw files.
+
+    Returns
+    -------
+    X : ndarray of shape (2462, 32, 32, 3)
+        Images, uint8.
+    y : ndarray of shape (2462,)
+        Labels, int64.
+    """
     return read_faces(raw_dir / "frgc/FRGC.h5")
 
 
 def read_faces(file: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Images (n, 32, 32, 3) and labels 0, 1, ... of an HDF5 file with `data` and `labels`.
+    """Read images and labels from an HDF5 file with the arrays ``data`` and ``labels``.
 
-    `data` may be (n, 3, 32, 32) or (n, 32, 32, 3), with whole numbers in 0..255, which come back as uint8, or
-    other numbers, which are scaled to [0, 1] as float32.
+    Parameters
+    ----------
+    file : Path
+        HDF5 file; ``data`` has shape (n, 3, 32, 32) or (n, 32, 32, 3) and values in [0, 255] or [0, 1].
+
+    Returns
+    -------
+    images : ndarray of shape (n, 32, 32, 3)
+        uint8 if the values are integers from 0 to 255, otherwise float32 scaled to [0, 1].
+    labels : ndarray of shape (n,)
+        Labels 0, 1, ..., int64.
 
     Raises
     ------
@@ -48,7 +83,23 @@ def read_faces(file: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def content(file: Path) -> Iterator[bytes]:
-    """The decoded faces, if they are the 2,462 of 20 persons."""
+    """Decoded images and labels, checked against the size of FRGC.
+
+    Parameters
+    ----------
+    file : Path
+        HDF5 file.
+
+    Yields
+    ------
+    bytes
+        All images, then all labels.
+
+    Raises
+    ------
+    InputError
+        If the file does not hold 2,462 images of 20 persons.
+    """
     images, labels = read_faces(file)
     n_persons = len(np.unique(labels))
     if (len(images), n_persons) != (N_SAMPLES, N_PERSONS):
@@ -83,7 +134,7 @@ FRGC = Dataset(
         ),
     ),
     alternatives=(
-        Source(
+        RawSet(
             "dekm.datasets.paper.frgc:from_dekm",
             (RawFile("frgc/FRGC.h5", (), content="dekm.datasets.paper.frgc:content"),),
         ),

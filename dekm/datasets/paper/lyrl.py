@@ -1,4 +1,4 @@
-"""The Reuters corpus RCV1-v2 in the text files of Lewis, Yang, Rose and Li (2004)."""
+"""Token and topic files of the Reuters corpus RCV1-v2 (Lewis, Yang, Rose and Li, 2004)."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,14 +13,24 @@ UNPACKED_LIMIT = 2**31
 
 
 def read_topics(file: Path, topics: Sequence[str]) -> dict[int, str]:
-    """The topic of each document that has exactly one of `topics`.
+    """Read the topic of each document that has exactly one of the given topics.
 
-    The lines of the gzipped file are "TOPIC DOCUMENT 1".
+    Parameters
+    ----------
+    file : Path
+        Gzipped topic file, with lines "TOPIC DOCUMENT 1".
+    topics : sequence of str
+        Topics to look for.
+
+    Returns
+    -------
+    dict of int to str
+        Topic of a document by the number of the document.
 
     Raises
     ------
     InputError
-        If the file does not unpack or a line has another form.
+        If the file cannot be unpacked or a line has another format.
     """
     found: dict[int, set[str]] = {}
     with unpacked(file, UNPACKED_LIMIT) as stream:
@@ -35,14 +45,24 @@ def read_topics(file: Path, topics: Sequence[str]) -> dict[int, str]:
 
 
 def read_tokens(files: Sequence[Path]) -> Iterator[tuple[int, str]]:
-    """Number and stems of each document of gzipped token files, in their order.
+    """Read the documents of token files.
 
-    A document is a line ".I NUMBER", a line ".W" and lines of stems.
+    Parameters
+    ----------
+    files : sequence of Path
+        Gzipped token files; a document is a line ".I NUMBER", a line ".W" and lines of word stems.
+
+    Yields
+    ------
+    document : int
+        Number of a document.
+    stems : str
+        Its stems, separated by spaces.
 
     Raises
     ------
     InputError
-        If a file does not unpack or has another form.
+        If a file cannot be unpacked or has another format.
     """
     for file in files:
         document, lines, in_text = -1, [""], False
@@ -62,7 +82,7 @@ def read_tokens(files: Sequence[Path]) -> Iterator[tuple[int, str]]:
                         f"{file}: line {number} should be '.I NUMBER' or '.W', not {line[:60]!r}."
                     )
         if not in_text:
-            raise InputError(f"{file} ends without a document's text.")
+            raise InputError(f"{file} should end with the text of a document.")
         yield document, " ".join(lines)
 
 

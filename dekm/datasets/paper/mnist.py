@@ -1,4 +1,4 @@
-"""Loaders of image datasets: uint8 or float32 arrays (n, h, w, c) and int64 labels (n,)."""
+"""MNIST: 70,000 handwritten digits, from four idx files."""
 
 import math
 from pathlib import Path
@@ -15,7 +15,20 @@ IDX_LIMIT = 2**28
 
 
 def mnist(raw_dir: Path) -> tuple[np.ndarray, np.ndarray]:
-    """MNIST, training and test images together: uint8 of shape (70000, 28, 28, 1)."""
+    """Load MNIST, the training images followed by the test images.
+
+    Parameters
+    ----------
+    raw_dir : Path
+        Folder of the raw files.
+
+    Returns
+    -------
+    X : ndarray of shape (70000, 28, 28, 1)
+        Images, uint8.
+    y : ndarray of shape (70000,)
+        Labels, int64.
+    """
     parts = [
         (
             read_idx(raw_dir / f"mnist/{part}-images-idx3-ubyte.gz", ndim=3),
@@ -28,12 +41,24 @@ def mnist(raw_dir: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def read_idx(file: Path, *, ndim: int) -> np.ndarray:
-    """Read a gzipped idx file of unsigned bytes with `ndim` axes.
+    """Read a gzipped idx file of unsigned bytes.
+
+    Parameters
+    ----------
+    file : Path
+        Gzipped idx file.
+    ndim : int
+        Expected number of axes.
+
+    Returns
+    -------
+    ndarray
+        The array, uint8.
 
     Raises
     ------
     InputError
-        If the file does not unpack, or its header and length are not those of such an array.
+        If the file cannot be unpacked, or its header or length does not match such an array.
     """
     with unpacked(file, IDX_LIMIT) as stream:
         content = stream.read()

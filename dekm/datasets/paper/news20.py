@@ -1,4 +1,4 @@
-"""20NEWS: the 18,846 posts of twenty newsgroups, headers, footers and quotes kept."""
+"""20NEWS: 18,846 posts of twenty newsgroups, including headers, footers and quotes."""
 
 import os
 from collections.abc import Iterator
@@ -22,7 +22,24 @@ UNPACKED_LIMIT = 2**28
 def news20(
     raw_dir: Path, *, stem: bool = False, scaling: Scaling = "unit"
 ) -> tuple[sparse.csr_matrix, np.ndarray]:
-    """Tf-idf of training and test posts in the byte order of their paths, and the newsgroup of each."""
+    """Load 20NEWS as tf-idf, training and test posts together in the byte order of their paths.
+
+    Parameters
+    ----------
+    raw_dir : Path
+        Folder of the raw files.
+    stem : bool, default=False
+        Whether to count word stems instead of words, see `tfidf`.
+    scaling : {"unit", "paper"}, default="unit"
+        Length of the rows, see `scale_rows`.
+
+    Returns
+    -------
+    X : csr_matrix of shape (18846, 2000)
+        Tf-idf, float32.
+    y : ndarray of shape (18846,)
+        Newsgroups, int64.
+    """
     posts = read_posts(raw_dir / ARCHIVE)
     documents = [text.decode("latin-1") for _, text in posts]
     groups = encode_labels([group for group, _ in posts], ARCHIVE)
@@ -30,12 +47,22 @@ def news20(
 
 
 def read_posts(file: Path) -> list[tuple[str, bytes]]:
-    """Newsgroup and text of each post, in the byte order of the paths in the archive.
+    """Read the posts of the archive, in the byte order of their paths.
+
+    Parameters
+    ----------
+    file : Path
+        Compressed tar archive.
+
+    Returns
+    -------
+    list of tuple of (str, bytes)
+        Newsgroup and text of each post.
 
     Raises
     ------
     InputError
-        If the archive is damaged or unsafe, or has a member that is no post.
+        If the archive is damaged or unsafe, or has a member that is not a post.
     """
     posts = {}
     for name, text in tar_members(file, UNPACKED_LIMIT):
@@ -49,7 +76,18 @@ def read_posts(file: Path) -> list[tuple[str, bytes]]:
 
 
 def content(file: Path) -> Iterator[bytes]:
-    """The posts one after another: what stays the same when the archive is packed anew."""
+    """Text of each post; the texts do not depend on how the archive was packed.
+
+    Parameters
+    ----------
+    file : Path
+        Compressed tar archive.
+
+    Yields
+    ------
+    bytes
+        Text of a post, in the byte order of the paths.
+    """
     for _, text in read_posts(file):
         yield text
 

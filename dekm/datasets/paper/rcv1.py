@@ -1,4 +1,4 @@
-"""RCV1-10K: the 10,000 documents of Deep k-Means (Fard, Thonet and Gaussier, 2020) from RCV1-v2."""
+"""RCV1-10K: the 10,000 documents of RCV1-v2 that Deep k-Means uses (Fard, Thonet and Gaussier, 2020)."""
 
 import io
 import pickle
@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from dekm.datasets.dataset import Dataset, Source
+from dekm.datasets.dataset import Dataset, RawSet
 from dekm.datasets.paper.lyrl import FIGSHARE_URL, LICENCE, PARTS, QRELS, QRELS_FILE, read_topics
 from dekm.datasets.raw.archives import unpacked
 from dekm.datasets.raw_file import RawFile
@@ -15,15 +15,34 @@ from dekm.datasets.reading import readable
 from dekm.datasets.tfidf import N_TERMS, Scaling, scale_rows
 from dekm.errors import InputError
 
-TOPICS = ("CCAT", "ECAT", "GCAT", "MCAT")  # in the order of their numbers
+TOPICS = ("CCAT", "ECAT", "GCAT", "MCAT")  # in the order of the labels
 N_FEATURES = 47_236
 UNPACKED_LIMIT = 2**31
 
 
 def from_vectors(raw_dir: Path, *, scaling: Scaling = "unit") -> tuple[sparse.csr_matrix, np.ndarray]:
-    """The set from the published vector files, of which only the lines that are needed are kept.
+    """Load RCV1-10K from the published vector files; only the selected lines are kept in memory.
 
-    The rows are numbered as in scikit-learn's ``fetch_rcv1``: training documents first.
+    Rows are numbered as in scikit-learn's ``fetch_rcv1``: training documents first.
+
+    Parameters
+    ----------
+    raw_dir : Path
+        Folder of the raw files.
+    scaling : {"unit", "paper"}, default="unit"
+        Length of the rows, see `scale_rows`.
+
+    Returns
+    -------
+    X : csr_matrix of shape (10000, 2000)
+        Tf-idf, float32.
+    y : ndarray of shape (10000,)
+        Labels, int64.
+
+    Raises
+    ------
+    InputError
+        If a file is damaged, or a document does not have exactly one of the four topics.
     """
     from sklearn.datasets import load_svmlight_file
 
@@ -33,17 +52,37 @@ def from_vectors(raw_dir: Path, *, scaling: Scaling = "unit") -> tuple[sparse.cs
     with readable(files[0].parent, "folder of RCV1 vectors"):
         X, documents = load_svmlight_file(io.BytesIO(text), n_features=N_FEATURES, zero_based=False)
     if len(documents) != len(rows) or not np.isfinite(X.data).all():
-        raise InputError(f"{files[0].parent}: the vector files hold lines that are no vectors.")
+        raise InputError(f"{files[0].parent}: the vector files have lines that are not vectors.")
     topics = read_topics(raw_dir / QRELS, TOPICS)
     without = [int(document) for document in documents if int(document) not in topics]
     if without:
-        raise InputError(f"{raw_dir / QRELS}: document {without[0]} has not exactly one of {TOPICS}.")
+        raise InputError(f"{raw_dir / QRELS}: document {without[0]} does not have exactly one of {TOPICS}.")
     y = np.array([TOPICS.index(topics[int(document)]) for document in documents], np.int64)
     return scale_rows(top_columns(X), scaling), y
 
 
 def from_scikit_learn(raw_dir: Path, *, scaling: Scaling = "unit") -> tuple[sparse.csr_matrix, np.ndarray]:
-    """The set through ``fetch_rcv1``, from a copy of its cache folder ``RCV1`` below ``rcv1``."""
+    """Load RCV1-10K with ``fetch_rcv1``, from a copy of its cache folder at ``rcv1/RCV1``.
+
+    Parameters
+    ----------
+    raw_dir : Path
+        Folder of the raw files.
+    scaling : {"unit", "paper"}, default="unit"
+        Length of the rows, see `scale_rows`.
+
+    Returns
+    -------
+    X : csr_matrix of shape (10000, 2000)
+        Tf-idf, float32.
+    y : ndarray of shape (10000,)
+        Labels, int64.
+
+    Raises
+    ------
+    InputError
+        If a file is damaged, or a document does not have exactly one of the four topics.
+    """
     from sklearn.datasets import fetch_rcv1
 
     rows, folder = read_rows(raw_dir), raw_dir / "rcv1"
@@ -54,16 +93,32 @@ def from_scikit_learn(raw_dir: Path, *, scaling: Scaling = "unit") -> tuple[spar
         columns = [names.index(topic) for topic in TOPICS]
         X, topics = sparse.csr_matrix(corpus.data), sparse.csr_matrix(corpus.target)
     if X.shape[0] != topics.shape[0] or rows.max() >= X.shape[0]:
-        raise InputError(f"{folder / 'RCV1'} holds {X.shape[0]} documents; row {rows.max()} is asked for.")
+        raise InputError(f"{folder / 'RCV1'} holds {X.shape[0]} documents; row {rows.max()} does not exist.")
     chosen = topics[rows][:, columns].toarray() != 0
     if (chosen.sum(axis=1) != 1).any():
         row = rows[np.flatnonzero(chosen.sum(axis=1) != 1)[0]]
-        raise InputError(f"{folder / 'RCV1'}: row {row} has not exactly one of {TOPICS}.")
+        raise InputError(f"{folder / 'RCV1'}: row {row} does not have exactly one of {TOPICS}.")
     return scale_rows(top_columns(X[rows]), scaling), chosen.argmax(axis=1).astype(np.int64)
 
 
 def read_rows(raw_dir: Path) -> np.ndarray:
-    """Row numbers into the corpus: those of Deep k-Means' test set, then its validation set."""
+    """Read the row numbers of the test set of Deep k-Means, followed by those of its validation set.
+
+    Parameters
+    ----------
+    raw_dir : Path
+        Folder of the raw files.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Row numbers in the corpus, from 0.
+
+    Raises
+    ------
+    InputError
+        If a line is not a row number, or there are none.
+    """
     rows: list[int] = []
     for part in ("test", "validation"):
         file = raw_dir / "rcv1_10k_index" / part
@@ -79,7 +134,20 @@ def read_rows(raw_dir: Path) -> np.ndarray:
 
 
 def top_columns(X: sparse.csr_matrix, n_terms: int = N_TERMS) -> sparse.csr_matrix:
-    """The columns with the largest sums, in their old order; of equal sums the first."""
+    """Select the columns with the largest sums; among equal sums, the first columns.
+
+    Parameters
+    ----------
+    X : csr_matrix of shape (n, d)
+        Tf-idf.
+    n_terms : int, default=2000
+        Number of columns to select.
+
+    Returns
+    -------
+    csr_matrix of shape (n, n_terms)
+        The selected columns, in their original order.
+    """
     sums = np.asarray(X.sum(axis=0)).reshape(-1)
     return X[:, np.sort(np.argsort(-sums, kind="stable")[:n_terms])]
 
@@ -93,7 +161,7 @@ def _lines(files: list[Path], rows: np.ndarray) -> list[bytes]:
                     kept[n_lines] = line.rstrip() + b"\n"
                 n_lines += 1
     if len(kept) < len(wanted):
-        raise InputError(f"The vector files hold {n_lines} documents; row {max(wanted)} is asked for.")
+        raise InputError(f"The vector files hold {n_lines} documents; row {max(wanted)} does not exist.")
     return [kept[row] for row in rows.tolist()]
 
 
@@ -132,5 +200,5 @@ RCV1_10K = Dataset(
     loader="dekm.datasets.paper.rcv1:from_vectors",
     licence=LICENCE,
     raw=(*_SPLIT_FILES, *_VECTOR_FILES, QRELS_FILE),
-    alternatives=(Source("dekm.datasets.paper.rcv1:from_scikit_learn", (*_SPLIT_FILES, *_CACHE_FILES)),),
+    alternatives=(RawSet("dekm.datasets.paper.rcv1:from_scikit_learn", (*_SPLIT_FILES, *_CACHE_FILES)),),
 )

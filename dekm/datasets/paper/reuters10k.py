@@ -1,7 +1,8 @@
 """REUTERS-10K: 10,000 newswire documents of four topics.
 
-Three sets go by this name. "dec" permutes all documents and takes 10,000 (Xie, Girshick and Farhadi, 2016);
-"dec_keras" takes the first 10,000; VaDE's MATLAB file is a third party's copy of such a set.
+There are three versions: "dec" takes the first 10,000 of all documents after a random permutation (Xie,
+Girshick and Farhadi, 2016); "dec_keras" takes the first 10,000 without a permutation; the MATLAB file of VaDE
+is a third party's copy of such a set.
 """
 
 from collections import Counter
@@ -12,64 +13,78 @@ from typing import Literal
 import numpy as np
 from scipy import sparse
 
-from dekm.datasets.dataset import Dataset, Source
+from dekm.datasets.dataset import Dataset, RawSet
 from dekm.datasets.labels import encode_labels
 from dekm.datasets.paper.lyrl import LICENCE, PARTS, QRELS, QRELS_FILE, TOKEN_FILES, read_tokens, read_topics
-from dekm.datasets.raw.hdf5 import read_hdf5
+from dekm.datasets.raw.matlab import read_mat
 from dekm.datasets.raw_file import RawFile
-from dekm.datasets.reading import readable
 from dekm.datasets.tfidf import N_TERMS, Scaling, scale_rows
 from dekm.errors import InputError
 
-TOPICS = ("CCAT", "GCAT", "MCAT", "ECAT")  # in the order of their numbers
+TOPICS = ("CCAT", "GCAT", "MCAT", "ECAT")  # in the order of the labels
 N_SAMPLES = 10_000
 SEED = 1234  # of DEC's scripts
-MAT_LIMIT = 2**30
 
 
 def from_mat(raw_dir: Path, *, scaling: Scaling = "unit") -> tuple[sparse.csr_matrix, np.ndarray]:
-    """VaDE's copy, variables X (10000, 2000) and Y of a MATLAB file."""
-    file = raw_dir / "reuters10k/reuters10k.mat"
-    X, labels = read_mat(file)
-    if X.ndim != 2 or labels.size != len(X):
-        raise InputError(f"{file}: X of shape {X.shape} and {labels.size} labels do not belong together.")
-    if not np.isfinite(X).all():
-        raise InputError(f"{file}: X holds values that are not finite.")
-    return scale_rows(sparse.csr_matrix(X.astype(np.float32)), scaling), encode_labels(labels, file)
+    """Load REUTERS-10K from the MATLAB file of VaDE.
 
+    Parameters
+    ----------
+    raw_dir : Path
+        Folder of the raw files.
+    scaling : {"unit", "paper"}, default="unit"
+        Length of the rows, see `scale_rows`.
 
-def read_mat(file: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Dense variables X and Y of a MATLAB file of version 5 or 7.3.
+    Returns
+    -------
+    X : csr_matrix of shape (10000, 2000)
+        Tf-idf, float32.
+    y : ndarray of shape (10000,)
+        Labels, int64.
 
     Raises
     ------
     InputError
-        If the file is damaged, or has not these variables as arrays of numbers.
+        If the file is damaged, or its variables have another shape or values that are not finite.
     """
-    import h5py
-    from scipy.io import loadmat, whosmat
-    from scipy.io.matlab import MatReadError
-
-    with readable(file, "MATLAB file", MatReadError), file.open("rb") as stream:
-        if h5py.is_hdf5(file):
-            X, labels = read_hdf5(file, "X", "Y", limit=MAT_LIMIT)
-            return X.T, labels  # MATLAB stores columns first
-        shapes = {name: shape for name, shape, _ in whosmat(stream, appendmat=False)}
-        if not {"X", "Y"} <= set(shapes):
-            raise InputError(f"{file} has variables {sorted(shapes)}; X and Y are needed.")
-        if any(np.prod(shapes[name], dtype=float) * 8 > MAT_LIMIT for name in ("X", "Y")):
-            raise InputError(f"{file}: X of shape {shapes['X']} is larger than {MAT_LIMIT} bytes.")
-        variables = loadmat(stream, appendmat=False, variable_names=["X", "Y"])
-    X, labels = variables["X"], variables["Y"]
-    if not (isinstance(X, np.ndarray) and isinstance(labels, np.ndarray) and X.dtype.kind in "buif"):
-        raise InputError(f"{file}: X and Y should be full matrices of numbers.")
-    return X, labels
+    file = raw_dir / "reuters10k/reuters10k.mat"
+    X, labels = read_mat(file)
+    if X.ndim != 2 or labels.size != len(X):
+        raise InputError(
+            f"{file}: X of shape {X.shape} should have one row for each of {labels.size} labels."
+        )
+    if not np.isfinite(X).all():
+        raise InputError(f"{file}: X has values that are not finite.")
+    return scale_rows(sparse.csr_matrix(X.astype(np.float32)), scaling), encode_labels(labels, file)
 
 
 def from_tokens(
     raw_dir: Path, *, subset: Literal["dec", "dec_keras"] = "dec", scaling: Scaling = "unit"
 ) -> tuple[sparse.csr_matrix, np.ndarray]:
-    """The set rebuilt from the corpus by DEC's recipe; `subset` names which 10,000 documents."""
+    """Load REUTERS-10K from the token files, as DEC prepares it.
+
+    Parameters
+    ----------
+    raw_dir : Path
+        Folder of the raw files.
+    subset : {"dec", "dec_keras"}, default="dec"
+        Which 10,000 documents to take.
+    scaling : {"unit", "paper"}, default="unit"
+        Length of the rows, see `scale_rows`.
+
+    Returns
+    -------
+    X : csr_matrix of shape (10000, 2000)
+        Tf-idf, float32.
+    y : ndarray of shape (10000,)
+        Labels, int64.
+
+    Raises
+    ------
+    InputError
+        As `rebuild`.
+    """
     return rebuild(raw_dir, subset=subset, scaling=scaling)
 
 
@@ -81,20 +96,61 @@ def rebuild(
     n_samples: int = N_SAMPLES,
     n_terms: int = N_TERMS,
 ) -> tuple[sparse.csr_matrix, np.ndarray]:
-    """Documents with exactly one of the four topics as tf-idf of the most frequent stems, 1 + ln(count) each.
+    """Tf-idf of documents with exactly one of the four topics, with term frequencies 1 + ln(count).
 
-    Terms and document frequencies come from all documents, which are read twice and never held at once.
+    The terms and their document frequencies are those of all documents with one topic. The files are read
+    twice, so that only the selected documents are kept in memory.
+
+    Parameters
+    ----------
+    raw_dir : Path
+        Folder of the raw files.
+    subset : {"dec", "dec_keras"}
+        Which documents to take.
+    scaling : {"unit", "paper"}, default="unit"
+        Length of the rows, see `scale_rows`.
+    n_samples : int, default=10000
+        Number of documents n.
+    n_terms : int, default=2000
+        Number of most frequent stems d.
+
+    Returns
+    -------
+    X : csr_matrix of shape (n, d)
+        Tf-idf, float32.
+    y : ndarray of shape (n,)
+        Labels, int64.
 
     Raises
     ------
     InputError
-        If a file has another form, or there are fewer than `n_samples` documents.
+        If an option is invalid, a file has another format, or there are fewer than `n_samples` documents.
     """
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
     if subset not in ("dec", "dec_keras"):
         raise InputError(f"subset={subset!r} should be 'dec' or 'dec_keras'.")
     topics = read_topics(raw_dir / QRELS, TOPICS)
+    documents, counts, frequencies = _count_stems(raw_dir, topics)
+    if len(documents) < n_samples:
+        raise InputError(
+            f"The token files hold {len(documents)} documents with one topic, fewer than {n_samples}."
+        )
+    order = np.arange(len(documents))
+    if subset == "dec":
+        order = np.random.RandomState(SEED).permutation(len(documents))
+    selected = [documents[i] for i in order[:n_samples]]
+    wanted = set(selected)
+    texts = {document: text for document, text in _with_topic(raw_dir, topics) if document in wanted}
+    terms = sorted(sorted(counts, key=lambda term: (-counts[term], term))[:n_terms])
+    idf = np.log((1 + len(documents)) / (1 + np.array([frequencies[term] for term in terms]))) + 1
+    X = _sublinear_tfidf([texts[document] for document in selected], terms, idf)
+    y = np.array([TOPICS.index(topics[document]) for document in selected], np.int64)
+    return scale_rows(X, scaling), y
+
+
+def _count_stems(raw_dir: Path, topics: dict[int, str]) -> tuple[list[int], Counter[str], Counter[str]]:
+    """Numbers of the documents, and counts and document frequencies of their stems."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
     words = TfidfVectorizer().build_analyzer()
     documents, counts, frequencies = [], Counter[str](), Counter[str]()
     for document, text in _with_topic(raw_dir, topics):
@@ -102,21 +158,15 @@ def rebuild(
         counts.update(stems)
         frequencies.update(set(stems))
         documents.append(document)
-    if len(documents) < n_samples:
-        raise InputError(f"The token files hold {len(documents)} documents with one topic, not {n_samples}.")
-    order = np.arange(len(documents))
-    if subset == "dec":
-        order = np.random.RandomState(SEED).permutation(len(documents))
-    selected = [documents[i] for i in order[:n_samples]]
-    terms = sorted(sorted(counts, key=lambda term: (-counts[term], term))[:n_terms])
+    return documents, counts, frequencies
+
+
+def _sublinear_tfidf(texts: list[str], terms: list[str], idf: np.ndarray) -> sparse.csr_matrix:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
     vectorizer = TfidfVectorizer(vocabulary=terms, norm=None, sublinear_tf=True, dtype=np.float32)
-    n_with_term = np.array([frequencies[term] for term in terms])
-    vectorizer.idf_ = np.log((1 + len(documents)) / (1 + n_with_term)) + 1
-    wanted = set(selected)
-    texts = {document: text for document, text in _with_topic(raw_dir, topics) if document in wanted}
-    X = vectorizer.transform([texts[document] for document in selected])
-    y = np.array([TOPICS.index(topics[document]) for document in selected], np.int64)
-    return scale_rows(X, scaling), y
+    vectorizer.idf_ = idf
+    return vectorizer.transform(texts)
 
 
 def _with_topic(raw_dir: Path, topics: dict[int, str]) -> Iterator[tuple[int, str]]:
@@ -145,5 +195,5 @@ REUTERS10K = Dataset(
             content=None,
         ),
     ),
-    alternatives=(Source("dekm.datasets.paper.reuters10k:from_tokens", (*TOKEN_FILES, QRELS_FILE)),),
+    alternatives=(RawSet("dekm.datasets.paper.reuters10k:from_tokens", (*TOKEN_FILES, QRELS_FILE)),),
 )

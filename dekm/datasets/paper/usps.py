@@ -1,11 +1,11 @@
-"""USPS from LIBSVM's text files or from the authors' HDF5 file; both give the same array."""
+"""USPS: 9,298 digits, from LIBSVM's text files or the authors' HDF5 file, which give the same array."""
 
 import io
 from pathlib import Path
 
 import numpy as np
 
-from dekm.datasets.dataset import Dataset, Source
+from dekm.datasets.dataset import Dataset, RawSet
 from dekm.datasets.labels import encode_labels
 from dekm.datasets.raw.archives import unpacked
 from dekm.datasets.raw.hdf5 import read_hdf5
@@ -19,29 +19,73 @@ UNPACKED_LIMIT = 2**28
 
 
 def from_libsvm(raw_dir: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Training and test digits, float32 (9298, 16, 16, 1); a stored v in [-1, 1] becomes (v + 1) / 2."""
+    """Load USPS from LIBSVM's files, training digits first; a value v in [-1, 1] becomes (v + 1) / 2.
+
+    Parameters
+    ----------
+    raw_dir : Path
+        Folder of the raw files.
+
+    Returns
+    -------
+    X : ndarray of shape (9298, 16, 16, 1)
+        Images, float32 in [0, 1].
+    y : ndarray of shape (9298,)
+        Labels, int64.
+    """
     return _together([read_libsvm(raw_dir / f"usps/{part}.bz2") for part in ("usps", "usps.t")])
 
 
 def from_hdf5(raw_dir: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Training and test digits, float32 of shape (9298, 16, 16, 1); values are stored in [0, 1]."""
+    """Load USPS from the authors' HDF5 file, training digits first; its values are in [0, 1].
+
+    Parameters
+    ----------
+    raw_dir : Path
+        Folder of the raw files.
+
+    Returns
+    -------
+    X : ndarray of shape (9298, 16, 16, 1)
+        Images, float32 in [0, 1].
+    y : ndarray of shape (9298,)
+        Labels, int64.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged, or its arrays have another shape or values out of range.
+    """
     file = raw_dir / "usps/USPS.h5"
     arrays = read_hdf5(file, "train/data", "train/target", "test/data", "test/target")
     for values, labels in (arrays[:2], arrays[2:]):
         if values.shape != (labels.size, N_PIXELS):
             raise InputError(
-                f"{file}: data of shape {values.shape} should be ({labels.size}, {N_PIXELS}), a row a label."
+                f"{file}: data of shape {values.shape} should be ({labels.size}, {N_PIXELS}), one per label."
             )
     return _together([(_grey(arrays[i], file), encode_labels(arrays[i + 1], file)) for i in (0, 2)])
 
 
 def read_libsvm(file: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Grey values (n, 256) in [0, 1] and labels 0..9 of a bzip2 file in LIBSVM's text format.
+    """Read digits from a file in LIBSVM's text format.
+
+    Parameters
+    ----------
+    file : Path
+        Compressed text file.
+
+    Returns
+    -------
+    values : ndarray of shape (n, 256)
+        Grey values, float32 in [0, 1].
+    labels : ndarray of shape (n,)
+        Labels 0 to 9, int64.
 
     Raises
     ------
     InputError
-        If the file does not unpack, or has another format, feature number, value or label.
+        If the file cannot be unpacked or has another format, or a feature number, value or label is out of
+        range.
     """
     from sklearn.datasets import load_svmlight_file
 
@@ -52,7 +96,7 @@ def read_libsvm(file: Path) -> tuple[np.ndarray, np.ndarray]:
     if len(text.splitlines()) != len(labels) or not len(labels):
         raise InputError(f"{file}: {len(labels)} rows were read from {len(text.splitlines())} lines.")
     if not np.isin(labels, np.arange(1, 11)).all():
-        raise InputError(f"{file}: labels should be whole numbers from 1 to 10.")
+        raise InputError(f"{file}: labels should be integers from 1 to 10.")
     return _grey((rows.toarray() + 1) / 2, file), labels.astype(np.int64) - 1
 
 
@@ -60,7 +104,9 @@ def _grey(values: np.ndarray, file: Path) -> np.ndarray:
     wrong = ~((values >= 0) & (values <= 1))
     if wrong.any():
         row, pixel = (int(i) for i in np.argwhere(wrong)[0])
-        raise InputError(f"{file}: row {row + 1}, pixel {pixel + 1} is out of range.")
+        raise InputError(
+            f"{file}: row {row + 1}, pixel {pixel + 1}: grey value {values[row, pixel]} should be in [0, 1]."
+        )
     return (np.round(values.astype(np.float64) * LEVELS) / LEVELS).astype(np.float32)
 
 
@@ -97,7 +143,7 @@ USPS = Dataset(
     ),
     class_counts=(1553, 1269, 929, 824, 852, 716, 834, 792, 708, 821),
     alternatives=(
-        Source(
+        RawSet(
             "dekm.datasets.paper.usps:from_hdf5",
             (
                 RawFile(

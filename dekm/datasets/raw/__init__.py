@@ -1,1 +1,1 @@
-"""Raw files: fetched, verified, unpacked."""
+"""Download, verification and reading of raw files."""

@@ -1,4 +1,4 @@
-"""Bounded reading of archives as streams: nothing is unpacked onto the disk, and a bad one is one error."""
+"""Compressed files and archives, read as streams of limited size; nothing is unpacked onto the disk."""
 
 import bz2
 import contextlib
@@ -14,12 +14,14 @@ from typing import Any, cast
 from dekm.datasets.reading import readable
 from dekm.errors import InputError
 
-LIMIT = 2**32  # bytes that a file may unpack to where its reader sets no smaller limit
+LIMIT = 2**32  # default maximum of unpacked bytes
 CHUNK = 2**20
 OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open}
 
 
 class _Bounded(io.RawIOBase):
+    """A stream that raises an `InputError` when more than `limit` bytes have been read."""
+
     def __init__(self, stream: Any, file: Path, limit: int) -> None:
         self.stream, self.file, self.limit = stream, file, limit
         self.size = 0
@@ -37,12 +39,24 @@ class _Bounded(io.RawIOBase):
 
 @contextlib.contextmanager
 def unpacked(file: Path, limit: int = LIMIT) -> Iterator[io.BufferedReader]:
-    """The content of a gzip or bzip2 file as a stream.
+    """Open a gzip or bzip2 file.
+
+    Parameters
+    ----------
+    file : Path
+        Compressed file.
+    limit : int, default=2**32
+        Maximum number of unpacked bytes.
+
+    Yields
+    ------
+    io.BufferedReader
+        The unpacked content.
 
     Raises
     ------
     InputError
-        If the file is neither, is damaged, or unpacks to more than `limit` bytes.
+        If the file has another format, is damaged, or unpacks to more than `limit` bytes.
     """
     with readable(file, "compressed file"):
         with file.open("rb") as packed:
@@ -55,19 +69,50 @@ def unpacked(file: Path, limit: int = LIMIT) -> Iterator[io.BufferedReader]:
 
 
 def content(file: Path) -> Iterator[bytes]:
-    """The content of a gzip or bzip2 file in pieces."""
+    """Unpacked content of a gzip or bzip2 file.
+
+    Parameters
+    ----------
+    file : Path
+        Compressed file.
+
+    Yields
+    ------
+    bytes
+        Consecutive pieces of the content.
+
+    Raises
+    ------
+    InputError
+        As `unpacked`.
+    """
     with unpacked(file) as stream:
         while chunk := stream.read(CHUNK):
             yield chunk
 
 
 def tar_members(file: Path, limit: int) -> Iterator[tuple[str, bytes]]:
-    """Names and contents of the regular files in a compressed tar archive, in its order.
+    """Files in a compressed tar archive, in the order of the archive.
+
+    Parameters
+    ----------
+    file : Path
+        The archive.
+    limit : int
+        Maximum number of unpacked bytes of all members together.
+
+    Yields
+    ------
+    name : str
+        Path of a file in the archive.
+    content : bytes
+        Its content.
 
     Raises
     ------
     InputError
-        If a member is a link, a device or named outside the archive, or if all unpack to more than `limit`.
+        If the archive is damaged or unpacks to more than `limit` bytes, or if a member is a link or a device
+        or has a path outside the archive.
     """
     with unpacked(file, limit) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
         for member in archive:
@@ -80,18 +125,33 @@ def tar_members(file: Path, limit: int) -> Iterator[tuple[str, bytes]]:
 
 
 def zip_members(file: Path, limit: int) -> Iterator[tuple[str, bytes]]:
-    """Names and contents of the files in a zip archive, in its order.
+    """Files in a zip archive, in the order of the archive.
+
+    Parameters
+    ----------
+    file : Path
+        The archive.
+    limit : int
+        Maximum number of unpacked bytes of all members together.
+
+    Yields
+    ------
+    name : str
+        Path of a file in the archive.
+    content : bytes
+        Its content.
 
     Raises
     ------
     InputError
-        If a member is a link or named outside the archive, or if all unpack to more than `limit`.
+        If the archive is damaged or unpacks to more than `limit` bytes, or if a member is a link or has a
+        path outside the archive.
     """
     with readable(file, "zip archive"), zipfile.ZipFile(file) as archive:
         members = archive.infolist()
         size = sum(member.file_size for member in members)
         if size > limit:
-            raise InputError(f"{file} unpacks to {size} bytes; at most {limit} are allowed.")
+            raise InputError(f"{file} unpacks to {size} bytes, more than the maximum of {limit}.")
         for member in members:
             _check_name(file, member.filename)
             if stat.S_ISLNK(member.external_attr >> 16):
@@ -103,4 +163,4 @@ def zip_members(file: Path, limit: int) -> Iterator[tuple[str, bytes]]:
 def _check_name(file: Path, name: str) -> None:
     path = PurePosixPath(name.replace("\\", "/"))
     if path.is_absolute() or ".." in path.parts or ":" in name[:2]:
-        raise InputError(f"{file}: member {name!r} is named outside the archive.")
+        raise InputError(f"{file}: member {name!r} has a path outside the archive.")

@@ -1,17 +1,14 @@
-"""Raw files: found where the user put them, copied from a mirror, or downloaded; verified in each case."""
+"""Download of one raw file: found in place, copied from a mirror or downloaded, and verified in each case."""
 
-import contextlib
 import logging
-import os
 import shutil
-import tempfile
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from dekm.datasets.raw_file import RawFile
 from dekm.errors import InputError
+from dekm.files import atomic_file
 
 logger = logging.getLogger(__name__)
 
@@ -21,7 +18,7 @@ TIMEOUT = 30.0
 WAIT = 2.0
 
 
-def fetch(
+def download_file(
     raw_file: RawFile,
     raw_dir: Path,
     mirror: str | None = None,
@@ -30,74 +27,115 @@ def fetch(
     timeout: float = TIMEOUT,
     wait: float = WAIT,
 ) -> Path:
-    """Return the verified file below `raw_dir`, fetching it first if it is not there.
+    """Download a raw file unless it exists, and verify it.
 
-    Sources are tried in order: `mirror`, a folder or a URL, then upstream. A file reaches its final name
-    only whole and verified, and a file that is already there is never replaced.
+    The mirror is tried first, then the upstream addresses in order. A file gets its final name only after it
+    is complete and verified. An existing file is verified and never overwritten.
 
     Parameters
     ----------
-    attempts : tries per address; a refusal (HTTP 4xx) is final
-    timeout : seconds without a byte after which an address counts as stalled
-    wait : seconds before the second try; the third waits twice as long
+    raw_file : RawFile
+        The file to download.
+    raw_dir : Path
+        Folder of the raw files.
+    mirror : str, optional
+        Folder or URL with the layout of `raw_dir`.
+    attempts : int, default=3
+        Maximum number of attempts per address; a missing file and HTTP status 4xx are not tried again.
+    timeout : float, default=30.0
+        Seconds without data after which a connection is closed.
+    wait : float, default=2.0
+        Seconds before the second attempt; the waiting time before attempt `i` is ``(i - 1) * wait``.
+
+    Returns
+    -------
+    Path
+        The verified file below `raw_dir`.
 
     Raises
     ------
     InputError
-        If the file that is there is not the expected one, or if every source failed; the text gives the
-        reason of each.
+        If an existing file is not the expected one, if the file has no known checksum, or if every address
+        failed; the message gives the reason for each address.
     """
     target = raw_dir / raw_file.path
     if target.exists():
-        try:
-            raw_file.verify(target)
-        except InputError as error:
-            raise InputError(
-                f"{target} is not the expected file. {error} Move it away to fetch it."
-            ) from error
+        _verify_existing(raw_file, target)
         return target
-    failures = []
     if not raw_file.verifiable:
         raise InputError(
-            f"{raw_file.path} has no known checksum and is not fetched. Put the file at {target}."
+            f"{raw_file.path} has no known checksum and is not downloaded. Put the file at {target}."
         )
-    for source in sources(raw_file, mirror):
-        for attempt in range(1, attempts + 1):
-            failure = _try_source(source, raw_file, target, timeout)
-            if failure is None:
-                return target
-            if failure.final or attempt == attempts:
-                failures.append(f"  {source}: {failure.reason}")
-                break
-            logger.warning("%s: %s Trying again.", source, failure.reason)
-            time.sleep(wait * attempt)
-    reasons = "".join(f"{failure}\n" for failure in failures) or "  no address is known.\n"
-    raise InputError(f"{raw_file.path} could not be fetched:\n{reasons}Put the file at {target}.")
+    failures = []
+    for address in addresses(raw_file, mirror):
+        failure = _try_repeatedly(address, raw_file, target, attempts, timeout, wait)
+        if failure is None:
+            return target
+        failures.append(f"  {address}: {failure.reason}\n")
+    reasons = "".join(failures) or "  no address is known.\n"
+    raise InputError(f"{raw_file.path} could not be downloaded:\n{reasons}Put the file at {target}.")
 
 
-def sources(raw_file: RawFile, mirror: str | None) -> list[str]:
-    """Addresses of a raw file: that on the mirror first."""
+def addresses(raw_file: RawFile, mirror: str | None) -> list[str]:
+    """Addresses of a raw file in the order in which they are tried.
+
+    Parameters
+    ----------
+    raw_file : RawFile
+        The file to download.
+    mirror : str or None
+        Folder or URL of the mirror.
+
+    Returns
+    -------
+    list of str
+        The address on the mirror, if there is one, and the upstream addresses.
+    """
     mirrored = [] if mirror is None else [f"{mirror.rstrip('/')}/{raw_file.path}"]
     return mirrored + list(raw_file.urls)
 
 
 @dataclass(frozen=True)
 class _Failure:
+    """Why an attempt failed, and whether another attempt is useless."""
+
     reason: str
     final: bool
 
 
-def _try_source(source: str, raw_file: RawFile, target: Path, timeout: float) -> _Failure | None:
+def _verify_existing(raw_file: RawFile, target: Path) -> None:
+    try:
+        raw_file.verify(target)
+    except InputError as error:
+        raise InputError(
+            f"{target} is not the expected file. {error} Move it away to download it again."
+        ) from error
+
+
+def _try_repeatedly(
+    address: str, raw_file: RawFile, target: Path, attempts: int, timeout: float, wait: float
+) -> _Failure | None:
+    failure = _try_once(address, raw_file, target, timeout)
+    for attempt in range(1, attempts):
+        if failure is None or failure.final:
+            break
+        logger.warning("%s: %s Trying again.", address, failure.reason)
+        time.sleep(wait * attempt)
+        failure = _try_once(address, raw_file, target, timeout)
+    return failure
+
+
+def _try_once(address: str, raw_file: RawFile, target: Path, timeout: float) -> _Failure | None:
     import requests
 
     try:
-        with _whole_file(target) as temporary:
-            _copy(source, temporary, timeout)
+        with atomic_file(target) as temporary:
+            _copy(address, temporary, timeout)
             raw_file.verify(temporary)
     except InputError as error:
-        return _Failure(str(error), final="://" not in source)
+        return _Failure(str(error), final="://" not in address)
     except FileNotFoundError:
-        return _Failure("no such file.", final=True)
+        return _Failure("file not found.", final=True)
     except requests.HTTPError as error:
         status = error.response.status_code
         return _Failure(f"HTTP status {status}.", final=400 <= status < 500)
@@ -108,27 +146,12 @@ def _try_source(source: str, raw_file: RawFile, target: Path, timeout: float) ->
     return None
 
 
-def _copy(source: str, target: Path, timeout: float) -> None:
-    if "://" not in source:
-        shutil.copyfile(source, target)
+def _copy(address: str, target: Path, timeout: float) -> None:
+    if "://" not in address:
+        shutil.copyfile(address, target)
         return
     import pooch
 
-    logger.info("Downloading %s", source)
+    logger.info("Downloading %s", address)
     download = pooch.HTTPDownloader(progressbar=True, chunk_size=CHUNK, timeout=timeout)
-    download(source, str(target), None)
-
-
-@contextlib.contextmanager
-def _whole_file(target: Path) -> Iterator[Path]:
-    """A temporary file beside `target`, which takes its name if the block succeeds and else goes."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        temporary.chmod(0o644)
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    download(address, str(target), None)

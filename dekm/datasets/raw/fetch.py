@@ -1,89 +1,120 @@
-"""All raw files of a dataset: fetched where they are missing, or listed."""
+"""The raw files of a dataset: missing ones are downloaded or listed."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from dekm.datasets.dataset import Dataset, Source
-from dekm.datasets.raw.download import fetch
+from dekm.datasets.dataset import Dataset, RawSet
+from dekm.datasets.raw.download import download_file
 from dekm.datasets.raw_file import RawFile
 from dekm.errors import InputError
 
 
 def fetch_dataset(dataset: Dataset, raw_dir: Path, mirror: str | None = None) -> dict[str, str]:
-    """Have all raw files of one source of `dataset` verified below `raw_dir`.
+    """Download and verify one raw set of a dataset.
 
-    A source that is already there wins over one on the mirror, and that over one upstream: the network is
-    left alone where it is not needed.
+    A raw set that exists in `raw_dir` is preferred to one on the mirror, and that to an upstream one, so that
+    the network is used only if necessary.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The dataset whose raw files are needed.
+    raw_dir : Path
+        Folder of the raw files.
+    mirror : str, optional
+        Folder or URL with the layout of `raw_dir`.
 
     Returns
     -------
-    dict
-        The path of each raw file below `raw_dir`, with the SHA-256 that stands for its content.
+    dict of str to str
+        Path of each raw file below `raw_dir`, and the SHA-256 digest that identifies its content.
 
     Raises
     ------
     InputError
-        If a file that is there is not the expected one, or if no source can be had.
+        If an existing file is not the expected one, or if no raw set could be downloaded.
     """
-    sources = dataset.sources()
-    for source in sources:
-        if source.is_there(raw_dir):
-            return _fetch_source(source, raw_dir, mirror)
+    raw_sets = dataset.raw_sets()
+    for raw_set in raw_sets:
+        if raw_set.exists(raw_dir):
+            return _fetch(raw_set, raw_dir, mirror)
+    candidates = [] if mirror is None else [(_without_urls(raw_set), mirror) for raw_set in raw_sets]
     failures = []
-    if mirror is not None:
-        for source in sources:
-            try:
-                return _fetch_source(_without_urls(source), raw_dir, mirror)
-            except InputError as error:
-                failures.append(str(error))
-    for source in sources:
+    for raw_set, place in [*candidates, *((raw_set, None) for raw_set in raw_sets)]:
         try:
-            return _fetch_source(source, raw_dir, None)
+            return _fetch(raw_set, raw_dir, place)
         except InputError as error:
             failures.append(str(error))
-    raise InputError(f"{dataset.label} could not be had from any source.\n" + "\n".join(failures))
+    raise InputError(f"{dataset.label}: no set of raw files could be downloaded.\n" + "\n".join(failures))
 
 
 def missing_files(dataset: Dataset, raw_dir: Path) -> list[tuple[RawFile, ...]]:
-    """What is still missing below `raw_dir`: the absent or wrong files of each source.
+    """Raw files that are missing or damaged; nothing is downloaded.
 
-    One source is enough: if all files of a source are there, it is the one that is used, and only its wrong
-    files are missing. Nothing is fetched.
+    Parameters
+    ----------
+    dataset : Dataset
+        The dataset whose raw files are needed.
+    raw_dir : Path
+        Folder of the raw files.
+
+    Returns
+    -------
+    list of tuple of RawFile
+        Missing and damaged files of each raw set, one of which has to be completed. If all files of a raw set
+        exist, the dataset is loaded from it, and only its damaged files are listed.
     """
-    sources = dataset.sources()
-    there = [source for source in sources if source.is_there(raw_dir)]
+    raw_sets = dataset.raw_sets()
+    existing = [raw_set for raw_set in raw_sets if raw_set.exists(raw_dir)]
     missing = [
-        tuple(raw_file for raw_file in source.raw if not _is_right(raw_file, raw_dir))
-        for source in there[:1] or sources
+        tuple(raw_file for raw_file in raw_set.raw if not _is_valid(raw_file, raw_dir))
+        for raw_set in existing[:1] or raw_sets
     ]
     return [files for files in missing if files]
 
 
 def describe_missing(name: str, dataset: Dataset, raw_dir: Path) -> Iterator[str]:
-    """Lines on the raw files that are missing, with places and addresses, and on a licence that is needed."""
+    """Describe the raw files that are missing or damaged, and a required licence.
+
+    Parameters
+    ----------
+    name : str
+        Key of the dataset.
+    dataset : Dataset
+        The dataset whose raw files are needed.
+    raw_dir : Path
+        Folder of the raw files.
+
+    Yields
+    ------
+    str
+        Lines for the user: the path of each file and the addresses from which it can be downloaded.
+    """
     if dataset.restricted:
         yield f"{name}: needs a licence ({dataset.licence}); if you hold it, pass --licence-held"
     missing = missing_files(dataset, raw_dir)
     if not missing:
-        yield f"{name}: nothing is missing"
+        yield f"{name}: no files are missing"
     for i, raw_files in enumerate(missing):
-        yield f"{name}: {'or ' if i else ''}this is missing:"
+        yield f"{name}: {'or these' if i else 'these'} files are missing:"
         for raw_file in raw_files:
             file = raw_dir / raw_file.path
-            yield f"  {file}{' is damaged, or another file: move it away' if file.exists() else ''}"
+            yield f"  {file}{' is damaged or a different file: move it away' if file.exists() else ''}"
             yield from (f"    from {url}" for url in raw_file.urls)
 
 
-def _fetch_source(source: Source, raw_dir: Path, mirror: str | None) -> dict[str, str]:
-    return {raw_file.path: raw_file.verify(fetch(raw_file, raw_dir, mirror)) for raw_file in source.raw}
+def _fetch(raw_set: RawSet, raw_dir: Path, mirror: str | None) -> dict[str, str]:
+    return {
+        raw_file.path: raw_file.verify(download_file(raw_file, raw_dir, mirror)) for raw_file in raw_set.raw
+    }
 
 
-def _without_urls(source: Source) -> Source:
-    return replace(source, raw=tuple(replace(raw_file, urls=()) for raw_file in source.raw))
+def _without_urls(raw_set: RawSet) -> RawSet:
+    return replace(raw_set, raw=tuple(replace(raw_file, urls=()) for raw_file in raw_set.raw))
 
 
-def _is_right(raw_file: RawFile, raw_dir: Path) -> bool:
+def _is_valid(raw_file: RawFile, raw_dir: Path) -> bool:
     file = raw_dir / raw_file.path
     if not file.is_file():
         return False

@@ -1,4 +1,4 @@
-"""Arrays out of HDF5 files that others wrote."""
+"""Arrays of untrusted HDF5 files."""
 
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,27 @@ LIMIT = 2**30
 
 
 def read_hdf5(file: Path, *names: str, limit: int = LIMIT) -> list[np.ndarray]:
-    """The numeric arrays under `names`, in this order.
+    """Read numeric arrays from an HDF5 file.
+
+    Parameters
+    ----------
+    file : Path
+        HDF5 file.
+    *names : str
+        Paths of the arrays in the file.
+    limit : int, default=2**30
+        Maximum size of an array in bytes.
+
+    Returns
+    -------
+    list of ndarray
+        The arrays in the order of `names`.
 
     Raises
     ------
     InputError
-        If the file is no HDF5 file or is damaged, if an array is absent, not numeric, larger than `limit`
-        bytes, or lies in another file.
+        If the file has another format or is damaged, or if an array is missing, not numeric, larger than
+        `limit` or stored in another file.
     """
     import h5py
 
@@ -40,7 +54,7 @@ def _read(opened: Any, file: Path, name: str, limit: int) -> np.ndarray:
     if not isinstance(array, h5py.Dataset) or array.dtype.kind not in "buif":
         raise InputError(f"{file}: {name!r} is not an array of numbers.")
     if array.external or array.is_virtual:
-        raise InputError(f"{file}: the values of {name!r} lie in another file.")
+        raise InputError(f"{file}: the values of {name!r} are stored in another file.")
     if array.size is None or array.size * array.dtype.itemsize > limit:
         raise InputError(f"{file}: {name!r} of shape {array.shape} is larger than {limit} bytes.")
     return np.asarray(array[()])

@@ -1,4 +1,4 @@
-"""Image files, decoded by Pillow."""
+"""Untrusted image files, decoded by Pillow."""
 
 import contextlib
 from collections.abc import Iterator
@@ -15,12 +15,26 @@ MAX_PIXELS = 2**26
 
 @contextlib.contextmanager
 def picture(source: Path | IO[bytes], file: Path, formats: list[str] | None = None) -> Iterator[Image.Image]:
-    """An opened image; `file` is its name in the text of an error.
+    """Open an image.
+
+    Parameters
+    ----------
+    source : Path or binary file
+        The image.
+    file : Path
+        Name of the image in error messages.
+    formats : list of str, optional
+        Pillow's names of the accepted formats; all formats if None.
+
+    Yields
+    ------
+    PIL.Image.Image
+        The opened image, not yet decoded.
 
     Raises
     ------
     InputError
-        If it is damaged, of another format, or has more than `MAX_PIXELS`.
+        If the image is damaged, has another format or more than `MAX_PIXELS` pixels.
     """
     bombs = (Image.DecompressionBombError, Image.DecompressionBombWarning)
     with readable(file, "image", *bombs), Image.open(source, formats=formats) as image:

@@ -1,1 +1,1 @@
-"""A user's own data: arrays, tables, texts and folders."""
+"""A user's own data: arrays, tables, texts and folders of images."""

@@ -1,4 +1,4 @@
-"""A user's NumPy files."""
+"""A user's arrays: NumPy files of rows or images."""
 
 import contextlib
 import math
@@ -14,32 +14,65 @@ from dekm.errors import InputError
 
 
 def array(raw_dir: Path, *, path: str, labels: str | None = None) -> tuple[np.ndarray, np.ndarray | None]:
-    """Rows (n, d), grey images (n, h, w) or images (n, h, w, c) of a ``.npy`` or ``.npz`` file.
+    """Load rows or images from a NumPy file.
 
-    Bytes (uint8) stay as they are, everything else becomes float32.
+    Parameters
+    ----------
+    raw_dir : Path
+        Ignored.
+    path : str
+        ``.npy`` file with an array of shape (n, d), (n, h, w) or (n, h, w, c), or ``.npz`` file with such an
+        array ``X`` and, if labelled, labels ``y``.
+    labels : str, optional
+        ``.npy`` file of labels, or text file with one label per line.
+
+    Returns
+    -------
+    X : ndarray of shape (n, d) or (n, h, w, c)
+        uint8 images unchanged, all other arrays as float32.
+    y : ndarray of shape (n,) or None
+        Labels, int64; None for unlabelled data.
 
     Raises
     ------
     InputError
-        If a file is damaged, holds other arrays, or the labels are not one a row.
+        If a file is damaged or has other arrays, a value is not finite, or there is not one label per row.
     """
     file = Path(path)
     arrays = _read_npz(file) if file.suffix.lower() == ".npz" else {"X": _read_npy(file)}
     X, y = _samples(arrays["X"], file), arrays.get("y")
     if labels is not None and y is not None:
-        raise InputError(f"{file} holds labels y; labels={labels!r} is one too many.")
+        raise InputError(f"labels={labels!r} should be left out: {file} has labels y.")
     if labels is not None:
         y = _read_labels(Path(labels))
     if y is None:
         return X, None
     numbers = encode_labels(y, labels or file)
     if len(numbers) != len(X):
-        raise InputError(f"{labels or file}: {len(numbers)} labels should be {len(X)}, one a row of {file}.")
+        raise InputError(
+            f"{labels or file}: {len(numbers)} labels should be {len(X)}, one per row of {file}."
+        )
     return X, numbers
 
 
 def is_images(file: Path) -> bool:
-    """Whether an array file holds images, by the number of axes in its header; nothing else is read."""
+    """Whether a NumPy file holds images rather than rows; only the header is read.
+
+    Parameters
+    ----------
+    file : Path
+        ``.npy`` or ``.npz`` file.
+
+    Returns
+    -------
+    bool
+        Whether the array has more than two axes.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged.
+    """
     with readable(file, "NumPy file"), contextlib.ExitStack() as stack:
         stream: IO[bytes] = stack.enter_context(file.open("rb"))
         if file.suffix.lower() == ".npz":
@@ -59,10 +92,10 @@ def _read_npz(file: Path) -> dict[str, np.ndarray]:
     ):
         names = set(opened.files)
         members = cast(zipfile.ZipFile, opened.zip).infolist()
-        if any(member.comment for member in members):  # a damaged length hides the next array in it
-            raise InputError(f"{file} is not a readable NumPy file: an array carries a comment.")
+        if any(member.comment for member in members):  # a damaged comment length can hide the next array
+            raise InputError(f"{file} is not a readable NumPy file: an array has a comment.")
         if "X" not in names or names - {"X", "y"}:
-            raise InputError(f"{file} holds arrays {sorted(names)}; they should be X and, with labels, y.")
+            raise InputError(f"{file} holds arrays {sorted(names)}; they should be X and, if labelled, y.")
         return {name: opened[name] for name in opened.files}
 
 
@@ -71,7 +104,7 @@ def _read_npy(file: Path) -> np.ndarray:
         mapped = np.load(file, mmap_mode="r", allow_pickle=False)
         if not isinstance(mapped, np.ndarray):
             mapped.close()
-            raise InputError(f"{file} holds several arrays; its name should end in .npz.")
+            raise InputError(f"{file} holds several arrays; its name should end with .npz.")
         return np.array(mapped)
 
 

@@ -1,4 +1,4 @@
-"""A user's folders of images or texts: flat and unlabelled, or one folder for each class."""
+"""A user's folders: the images or texts in one folder, unlabelled, or in one subfolder per class."""
 
 import logging
 from pathlib import Path
@@ -7,98 +7,130 @@ from typing import Any
 import numpy as np
 
 from dekm.datasets.labels import encode_labels
-from dekm.datasets.reading import readable
-from dekm.datasets.tfidf import Scaling, Texts
 from dekm.errors import InputError
 
 logger = logging.getLogger(__name__)
 
 IMAGE_SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
 TEXT_SUFFIXES = (".txt",)
-LEFT_BY_WINDOWS = {"desktop.ini", "thumbs.db"}
+WINDOWS_FILES = {"desktop.ini", "thumbs.db"}
 MODES = {1: "L", 3: "RGB"}
 
 
 def images(
     raw_dir: Path, *, path: str, image_size: Any = None, channels: int = 3
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Images as uint8 (n, h, w, channels), in the order of their paths.
+    """Load the images of a folder, sorted by path.
 
     Parameters
     ----------
-    image_size : a side or [height, width] to which every image is resized; None if all have one size
-    channels : 1 for grey, 3 for colour; grey images are repeated, colour images become grey
+    raw_dir : Path
+        Ignored.
+    path : str
+        Folder of images, see `list_files`.
+    image_size : int or [int, int], optional
+        Side, or height and width, to which all images are resized; required if their sizes differ.
+    channels : {3, 1}, default=3
+        3 converts all images to RGB, 1 to grey.
+
+    Returns
+    -------
+    X : ndarray of shape (n, h, w, channels)
+        Images, uint8.
+    y : ndarray of shape (n,) or None
+        Labels, int64; None for unlabelled data.
 
     Raises
     ------
     InputError
-        If an option is wrong, a file is no image of 8 bits, or sizes differ; the text names the file.
+        If an option is invalid, a file is not an image with 8 bits per channel, or sizes differ.
     """
     if channels not in MODES or isinstance(channels, bool):
         raise InputError(f"channels={channels!r} should be 1 or 3.")
     size = _size(image_size)
     files, y = list_files(Path(path), IMAGE_SUFFIXES)
-    _log_ignored(Path(path), IMAGE_SUFFIXES)
+    log_ignored(Path(path), IMAGE_SUFFIXES)
     pixels = [_read_image(file, MODES[channels], size) for file in files]
     for file, image in zip(files, pixels, strict=True):
         if image.shape != pixels[0].shape:
             raise InputError(
-                f"{file}: an image of {image.shape[:2]} differs from {files[0]} of {pixels[0].shape[:2]}; "
+                f"{file}: shape {image.shape[:2]} differs from that of {files[0]}, {pixels[0].shape[:2]}; "
                 "set image_size."
             )
     return np.stack(pixels).reshape(len(pixels), *pixels[0].shape[:2], channels), y
 
 
-def texts(
-    raw_dir: Path, *, path: str, stem: bool = False, scaling: Scaling = "unit"
-) -> tuple[Texts, np.ndarray | None]:
-    """The texts of ``.txt`` files in UTF-8, in the order of their paths."""
-    files, y = list_files(Path(path), TEXT_SUFFIXES)
-    _log_ignored(Path(path), TEXT_SUFFIXES)
-    documents = []
-    for file in files:
-        with readable(file, "text in UTF-8"):
-            documents.append(file.read_text(encoding="utf-8-sig"))
-    return Texts(documents, stem, scaling), y
-
-
 def list_files(folder: Path, suffixes: tuple[str, ...]) -> tuple[list[Path], np.ndarray | None]:
-    """Sorted files with one of `suffixes`, and the number of each one's class folder; None if it is flat.
+    """List the files of a folder, or of its subfolders, one per class.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder.
+    suffixes : tuple of str
+        Endings of the file names to list, in lower case.
+
+    Returns
+    -------
+    files : list of Path
+        The files, sorted by path.
+    y : ndarray of shape (n,) or None
+        Labels, int64: the subfolders, numbered in sorted order; None if there are no subfolders.
 
     Raises
     ------
     InputError
-        If there are none, or they lie at different depths.
+        If there are no such files, or they are at different depths.
     """
     files = [file for file in visible_files(folder) if file.suffix.lower() in suffixes]
     if not files:
-        raise InputError(f"{folder} holds no file that ends in {', '.join(suffixes)}.")
+        raise InputError(f"{folder} holds no file that ends with {', '.join(suffixes)}.")
     depth = len(files[0].relative_to(folder).parts)
     for file in files:
         if len(file.relative_to(folder).parts) != depth or depth > 2:
             raise InputError(
-                f"{file} should lie in {folder} like all others, or in one folder for each class."
+                f"{file}: all files should be in {folder}, or all in one subfolder of it per class."
             )
     return files, None if depth == 1 else encode_labels([file.parent.name for file in files], folder)
 
 
 def visible_files(folder: Path) -> list[Path]:
-    """All files in a folder and below, sorted, but for those that systems hide."""
+    """All files in a folder and its subfolders without hidden files and system files.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder.
+
+    Returns
+    -------
+    list of Path
+        The files, sorted by path.
+    """
     return sorted(
         file
         for file in folder.rglob("*")
         if file.is_file()
-        and file.name.lower() not in LEFT_BY_WINDOWS
+        and file.name.lower() not in WINDOWS_FILES
         and not any(part.startswith(".") for part in file.relative_to(folder).parts)
     )
 
 
-def _log_ignored(folder: Path, suffixes: tuple[str, ...]) -> None:
+def log_ignored(folder: Path, suffixes: tuple[str, ...]) -> None:
+    """Log a warning that names the first files of a folder with other endings.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder.
+    suffixes : tuple of str
+        Endings of the files that are not ignored, in lower case.
+    """
     ignored = [file for file in visible_files(folder) if file.suffix.lower() not in suffixes]
     if ignored:
         named = ", ".join(str(file.relative_to(folder)) for file in ignored[:5])
         more = f" and {len(ignored) - 5} more" if len(ignored) > 5 else ""
-        logger.warning("%s: ignored, not ending in %s: %s%s", folder, ", ".join(suffixes), named, more)
+        logger.warning("%s: ignored, not ending with %s: %s%s", folder, ", ".join(suffixes), named, more)
 
 
 def _size(image_size: Any) -> tuple[int, int] | None:
@@ -112,7 +144,9 @@ def _size(image_size: Any) -> tuple[int, int] | None:
             isinstance(side, int) and not isinstance(side, bool) and 0 < side <= 2**12 for side in sides
         )
     ):
-        raise InputError(f"image_size={image_size!r} should be a side from 1 to 4096, or [height, width].")
+        raise InputError(
+            f"image_size={image_size!r} should be an integer from 1 to 4096, or [height, width]."
+        )
     return sides[0], sides[1]
 
 
@@ -123,7 +157,7 @@ def _read_image(file: Path, mode: str, size: tuple[int, int] | None) -> np.ndarr
 
     with picture(file, file) as image:
         if image.mode.startswith(("I", "F")):
-            raise InputError(f"{file}: an image of mode {image.mode!r} should have 8 bits a channel.")
+            raise InputError(f"{file}: an image of mode {image.mode!r} should have 8 bits per channel.")
         upright = ImageOps.exif_transpose(image).convert(mode)
         if size is not None:
             upright = upright.resize((size[1], size[0]), Image.Resampling.BILINEAR)

@@ -1,4 +1,4 @@
-"""A user's own data: a block of settings becomes a `Dataset`, without code."""
+"""A user's own data: a block of settings becomes a `Dataset`."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,38 +10,46 @@ from dekm.datasets.user.arrays import is_images
 from dekm.datasets.user.folders import IMAGE_SUFFIXES, TEXT_SUFFIXES, visible_files
 from dekm.errors import InputError
 
+Kind = Literal["images", "text", "table"]
+
 LICENCE = "the user's own data"
 TABLES = (".csv", ".parquet")
 ARRAYS = (".npy", ".npz")
 
 
 def own_dataset(name: str, block: Mapping[str, Any]) -> Dataset:
-    """The dataset that a block of settings describes; the data are read when it is loaded.
+    """Dataset that a block of settings describes; the data are not read yet.
 
     Parameters
     ----------
-    name : key of the dataset
-    block : `path` and `n_clusters`, optionally `label`, the name in tables, and by the kind of the path
+    name : str
+        Key of the dataset.
+    block : Mapping of str to Any
+        `path` and `n_clusters`; optionally `label`, the name in tables; and the options of the loader:
 
-        ``.npy``, ``.npz`` : `labels`, a ``.npy`` file or a text file with a label a line; an ``.npz`` file
-            holds arrays ``X`` and optionally ``y``
-        ``.csv``, ``.parquet`` : `label_column`; with `text_column` also `stem` and `scaling`
-        folder of images, flat or with a folder for each class : `image_size`, a side or [height, width], and
-            `channels`, 1 or 3
-        folder of texts, flat or with a folder for each class : `stem`, `scaling`
+        - ``.npy`` or ``.npz`` file: `labels`, see `arrays.array`;
+        - ``.csv`` or ``.parquet`` file: `label_column`, see `tables.table`, and for texts `text_column`,
+          `stem` and `scaling`, see `texts.from_column`;
+        - folder of images: `image_size` and `channels`, see `folders.images`;
+        - folder of texts: `stem` and `scaling`, see `texts.from_folder`.
 
-        A folder that holds both images and texts needs `kind`, "images" or "text".
+        A folder of both images and texts needs `kind`, "images" or "text".
+
+    Returns
+    -------
+    Dataset
+        The dataset; `n_samples` and `shape` are None.
 
     Raises
     ------
     InputError
-        If a setting is missing, unknown or of the wrong kind, or the path is not there.
+        If a setting is missing, unknown or of the wrong type, or if the path does not exist.
     """
     options = dict(block)
     path = Path(_pop(name, options, "path", str, "a path"))
-    n_clusters = _pop(name, options, "n_clusters", int, "a whole number from 1")
+    n_clusters = _pop(name, options, "n_clusters", int, "an integer >= 1")
     if n_clusters < 1:
-        raise InputError(f"{name}: n_clusters={n_clusters} should be a whole number from 1.")
+        raise InputError(f"{name}: n_clusters={n_clusters} should be an integer >= 1.")
     label = _pop(name, options, "label", str, "a name", default=name)
     wanted = _pop(name, options, "kind", str, "'images' or 'text'", default="")
     kind, loader = _loader(name, path, wanted, "text_column" in options)
@@ -50,13 +58,26 @@ def own_dataset(name: str, block: Mapping[str, Any]) -> Dataset:
 
 
 def feature_names(dataset: Dataset) -> list[str] | None:
-    """The columns of a user's table that are features, in their order; None for data without names."""
+    """Names of the columns of a user's table that are features.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Any dataset.
+
+    Returns
+    -------
+    list of str or None
+        Names in the order of the columns; None if the dataset is not a user's table.
+
+    Raises
+    ------
+    InputError
+        If the table cannot be read.
+    """
     if not dataset.loader.endswith("tables:table"):
         return None
     return tables.feature_names(Path(dataset.options["path"]), dataset.options.get("label_column"))
-
-
-Kind = Literal["images", "text", "table"]
 
 
 def _loader(name: str, path: Path, wanted: str, has_text: bool) -> tuple[Kind, str]:
@@ -65,17 +86,19 @@ def _loader(name: str, path: Path, wanted: str, has_text: bool) -> tuple[Kind, s
         if kind == "images":
             return "images", "folders:images"
         if kind == "text":
-            return "text", "folders:texts"
+            return "text", "texts:from_folder"
         raise InputError(f"{name}: kind={kind!r} should be 'images' or 'text'.")
     if wanted:
-        raise InputError(f"{name}: kind={wanted!r} is for a folder, and path={str(path)!r} is none.")
+        raise InputError(f"{name}: kind={wanted!r} should be left out: path={str(path)!r} is not a folder.")
     if not path.exists():
-        raise InputError(f"{name}: path={str(path)!r} is not there.")
+        raise InputError(f"{name}: path={str(path)!r} does not exist.")
     if path.suffix.lower() in TABLES:
-        return ("text", "tables:texts") if has_text else ("table", "tables:table")
+        return ("text", "texts:from_column") if has_text else ("table", "tables:table")
     if path.suffix.lower() in ARRAYS:
         return ("images" if is_images(path) else "table"), "arrays:array"
-    raise InputError(f"{name}: path={str(path)!r} should be a folder or end in {', '.join(ARRAYS + TABLES)}.")
+    raise InputError(
+        f"{name}: path={str(path)!r} should be a folder or end with {', '.join(ARRAYS + TABLES)}."
+    )
 
 
 def _kind_of_folder(name: str, path: Path) -> str:
@@ -86,13 +109,14 @@ def _kind_of_folder(name: str, path: Path) -> str:
     )
     if image and text:
         raise InputError(
-            f"{name}: path={str(path)!r} holds images and texts, such as {image.relative_to(path)} and "
+            f"{name}: path={str(path)!r} holds both images and texts, such as {image.relative_to(path)} and "
             f"{text.relative_to(path)}; set kind to images or text."
         )
     if image or text:
         return "images" if image else "text"
     raise InputError(
-        f"{name}: path={str(path)!r} holds no file that ends in {', '.join(IMAGE_SUFFIXES + TEXT_SUFFIXES)}."
+        f"{name}: path={str(path)!r} holds no file that ends with "
+        f"{', '.join(IMAGE_SUFFIXES + TEXT_SUFFIXES)}."
     )
 
 

@@ -33,7 +33,7 @@ def test_resize_takes_the_four_pixels_around_a_half_pixel_centre():
     assert coil20.resize(dot, 28).sum() == 0
 
 
-def test_the_content_of_a_coil_archive_does_not_depend_on_its_packing(tmp_path):
+def test_the_content_of_a_coil_archive_does_not_depend_on_how_it_was_packed(tmp_path):
     grey = {(1, pose): np.full((128, 128), pose, np.uint8) for pose in range(3)}
     backwards = dict(reversed(grey.items()))
     stored = coil_archive(tmp_path / "a.zip", grey)

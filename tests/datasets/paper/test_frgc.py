@@ -42,7 +42,7 @@ def test_faces_of_another_form_are_an_error(tmp_path, data, labels, reason):
         frgc.read_faces(faces(tmp_path / "f.h5", data, labels))
 
 
-def test_an_authors_face_file_counts_only_if_it_decodes_to_all_faces(tmp_path):
+def test_an_authors_face_file_is_valid_only_with_all_faces(tmp_path):
     from tests.helpers.upstream import faces
 
     raw_file = DATASETS["frgc"].alternatives[0].raw[0]

@@ -15,8 +15,8 @@ from tests.helpers.upstream import (
         (b".W\n", "line 1 should be"),
         (b".I x\n.W\noil\n", "line 1 should be '.I NUMBER'"),
         (b".I 1\noil\n", "line 2 should be"),
-        (b".I 1\n.W\noil\n.I 2\n", "ends without"),
-        (b"", "ends without"),
+        (b".I 1\n.W\noil\n.I 2\n", "should end with the text"),
+        (b"", "should end with the text"),
     ],
 )
 def test_a_token_file_of_another_form_is_an_error_that_names_the_line(tmp_path, text, reason):

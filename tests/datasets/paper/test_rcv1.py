@@ -37,9 +37,9 @@ def test_an_rcv1_document_without_exactly_one_topic_is_an_error(tmp_path):
     write_rcv1_rows(tmp_path, [1, 2], [3])
     write_rcv1_cache(tmp_path, X, topics, documents)
     write_rcv1_vectors(tmp_path, X, topics, documents)
-    with pytest.raises(InputError, match="row 2 has not exactly one"):
+    with pytest.raises(InputError, match="row 2 does not have exactly one"):
         rcv1.from_scikit_learn(tmp_path)
-    with pytest.raises(InputError, match="document 2288 has not exactly one"):
+    with pytest.raises(InputError, match="document 2288 does not have exactly one"):
         rcv1.from_vectors(tmp_path)
 
 
@@ -49,7 +49,7 @@ def test_an_rcv1_row_beyond_the_corpus_is_an_error(tmp_path):
     write_rcv1_cache(tmp_path, *corpus)
     write_rcv1_vectors(tmp_path, *corpus)
     for load in (rcv1.from_vectors, rcv1.from_scikit_learn):
-        with pytest.raises(InputError, match="40 documents; row 40"):
+        with pytest.raises(InputError, match="40 documents; row 40 does not exist"):
             load(tmp_path)
 
 

@@ -78,7 +78,7 @@ def test_the_tfidf_of_reuters_is_that_of_scikit_learn_on_the_whole_corpus(tmp_pa
 
 def test_too_few_documents_for_the_set_are_an_error(tmp_path):
     reuters_corpus(tmp_path)
-    with pytest.raises(InputError, match="hold 5 documents with one topic, not 10000"):
+    with pytest.raises(InputError, match="hold 5 documents with one topic, fewer than 10000"):
         reuters.from_tokens(tmp_path)
 
 

@@ -36,17 +36,17 @@ def test_usps_maps_minus_one_zero_and_one_to_black_half_and_white(tmp_path):
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        (b"11 1:0.5", "labels should be whole numbers from 1 to 10"),
+        (b"11 1:0.5", "labels should be integers from 1 to 10"),
         (b"1 257:0.5", "not a readable LIBSVM file"),
         (b"1 0:0.5", "not a readable LIBSVM file"),
-        (b"1 3:1.5", "row 1, pixel 3 is out of range"),
-        (b"1 3:nan", "row 1, pixel 3 is out of range"),
+        (b"1 3:1.5", r"row 1, pixel 3: grey value 1\.25 should be in \[0, 1\]"),
+        (b"1 3:nan", r"row 1, pixel 3: grey value nan should be in \[0, 1\]"),
         (b"<html>", "not a readable LIBSVM file"),
         (b"1 1:0.5\n\n", "1 rows were read from 2 lines"),
         (b"", "0 rows"),
     ],
 )
-def test_a_libsvm_line_that_is_no_digit_is_an_error(tmp_path, line, reason):
+def test_a_libsvm_line_that_is_not_a_digit_is_an_error(tmp_path, line, reason):
     import bz2
 
     with pytest.raises(InputError, match=reason):

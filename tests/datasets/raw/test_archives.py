@@ -20,18 +20,18 @@ def test_a_compressed_file_that_unpacks_to_too_much_is_an_error(tmp_path):
 def test_a_zip_bomb_is_an_error_before_it_is_unpacked(tmp_path):
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a", bytes(10**6))
-    with pytest.raises(InputError, match="unpacks to 1000000 bytes; at most 1000"):
+    with pytest.raises(InputError, match="unpacks to 1000000 bytes, more than the maximum of 1000"):
         list(zip_members(tmp_path / "bomb.zip", 1000))
 
 
 @pytest.mark.parametrize("name", ["/etc/passwd", "../secret", "a/../../secret", "C:/secret", "a\\..\\..\\b"])
-def test_a_member_named_outside_the_archive_is_an_error(tmp_path, name):
+def test_a_member_with_a_path_outside_the_archive_is_an_error(tmp_path, name):
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
         archive.writestr(zipfile.ZipInfo(name), b"x")
     posts(tmp_path / "a.tar.gz", {name: b"x"})
-    with pytest.raises(InputError, match="named outside"):
+    with pytest.raises(InputError, match="a path outside the archive"):
         list(zip_members(tmp_path / "a.zip", 1000))
-    with pytest.raises(InputError, match="named outside"):
+    with pytest.raises(InputError, match="a path outside the archive"):
         list(tar_members(tmp_path / "a.tar.gz", 10**6))
 
 

@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from dekm.datasets.raw.download import RawFile, fetch, sources
+from dekm.datasets.raw.download import RawFile, addresses, download_file
 from dekm.errors import InputError
 
 CONTENT = bytes(range(256)) * 40
@@ -24,7 +24,7 @@ def sha256(content):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers the requests for a path with the behaviours that the test set for it, one after the other."""
+    """Answers successive requests for a path with the behaviours that the test set for it."""
 
     def do_GET(self):
         self.server.requested.append(self.path)
@@ -92,11 +92,11 @@ def raw_file(*bases):
 
 
 def get(raw_dir, *bases, mirror=None, attempts=3, timeout=5.0):
-    return fetch(raw_file(*bases), raw_dir, mirror, attempts=attempts, timeout=timeout, wait=0.001)
+    return download_file(raw_file(*bases), raw_dir, mirror, attempts=attempts, timeout=timeout, wait=0.001)
 
 
 def failure(raw_dir, *bases, **options):
-    """Text of the error of a fetch that must fail and leave nothing behind."""
+    """Text of the error of a download that must fail and leave no file behind."""
     with pytest.raises(InputError) as error:
         get(raw_dir, *bases, **options)
     assert not raw_dir.exists() or [path for path in raw_dir.rglob("*") if path.is_file()] == []
@@ -121,28 +121,28 @@ def test_a_file_is_downloaded_to_its_place(server, raw_dir):
 
 
 @pytest.mark.parametrize("trouble", ["truncate", "corrupt", "html", 500, 503])
-def test_a_later_try_recovers(trouble, server, raw_dir):
+def test_a_later_attempt_succeeds(trouble, server, raw_dir):
     assert_fetched(get(raw_dir, server.url("a", trouble, trouble, "good")), raw_dir)
     assert server.requested == ["a"] * 3
 
 
-def test_a_stalled_download_is_given_up_and_tried_again(server, raw_dir):
+def test_a_stalled_download_is_stopped_and_tried_again(server, raw_dir):
     started = time.monotonic()
     assert_fetched(get(raw_dir, server.url("a", "stall", "good"), timeout=0.2), raw_dir)
     assert time.monotonic() - started < 4
 
 
 @pytest.mark.parametrize("trouble", ["truncate", "corrupt", "html", 500])
-def test_a_download_that_fails_each_time_leaves_nothing(trouble, server, raw_dir):
+def test_a_download_that_fails_each_time_leaves_no_file(trouble, server, raw_dir):
     url = server.url("a", trouble)
     text = failure(raw_dir, url, attempts=2)
     assert server.requested == ["a", "a"]
-    assert "set/a.gz could not be fetched" in text
+    assert "set/a.gz could not be downloaded" in text
     assert f"{url}/a.gz" in text
     assert f"Put the file at {raw_dir / 'set/a.gz'}" in text
 
 
-def test_a_stall_that_lasts_leaves_nothing(server, raw_dir):
+def test_a_stall_in_each_attempt_leaves_no_file(server, raw_dir):
     assert "timed out" in failure(raw_dir, server.url("a", "stall"), attempts=1, timeout=0.2)
 
 
@@ -151,7 +151,7 @@ def test_a_refusal_is_final(server, raw_dir):
     assert server.requested == ["a"]
 
 
-def test_the_next_source_is_tried(server, raw_dir):
+def test_the_next_address_is_tried(server, raw_dir):
     bases = [
         server.url("a", 404),
         server.url("b", "corrupt"),
@@ -162,7 +162,7 @@ def test_the_next_source_is_tried(server, raw_dir):
     assert server.requested == ["a", "b", "b", "c"]
 
 
-def test_the_error_gives_the_reason_of_each_source(server, raw_dir):
+def test_the_error_gives_the_reason_for_each_address(server, raw_dir):
     bases = [server.url("a", 404), server.url("b", 500), server.url("c", "html")]
     text = failure(raw_dir, *bases, attempts=1)
     for pattern in ("/a/a.gz: HTTP status 404", "/b/a.gz: HTTP status 500", "/c/a.gz: .*sha256"):
@@ -190,28 +190,28 @@ def test_a_mirror_url_comes_first(slash, server, raw_dir):
 
 
 @pytest.mark.parametrize("content", [None, b"", HTML, FILE[:-20], FILE[:100] + b"\x00\xff" + FILE[102:]])
-def test_a_mirror_folder_without_the_right_file_is_passed_over(content, server, raw_dir, tmp_path):
+def test_a_mirror_folder_without_the_right_file_is_skipped(content, server, raw_dir, tmp_path):
     if content is not None:
         put(tmp_path / "mirror/set/a.gz", content)
     assert_fetched(get(raw_dir, server.url("a", "good"), mirror=str(tmp_path / "mirror")), raw_dir)
 
 
-def test_a_mirror_url_without_the_file_is_passed_over(server, raw_dir):
+def test_a_mirror_url_without_the_file_is_skipped(server, raw_dir):
     mirror = server.url("mirror", 404)
     assert_fetched(get(raw_dir, server.url("a", "good"), mirror=mirror), raw_dir)
     assert server.requested == ["mirror", "a"]
 
 
-def test_sources_are_the_mirror_and_then_the_upstream_addresses():
-    assert sources(raw_file("https://x", "https://y"), "/mirror/") == [
+def test_addresses_are_the_mirror_and_then_the_upstream_ones():
+    assert addresses(raw_file("https://x", "https://y"), "/mirror/") == [
         "/mirror/set/a.gz",
         "https://x/a.gz",
         "https://y/a.gz",
     ]
-    assert sources(raw_file("https://x"), None) == ["https://x/a.gz"]
+    assert addresses(raw_file("https://x"), None) == ["https://x/a.gz"]
 
 
-def test_a_file_that_is_there_is_used_without_a_server(server, raw_dir):
+def test_an_existing_file_is_used_without_a_server(server, raw_dir):
     url = server.url("a", "good")
     server.close()
     put(raw_dir / "set/a.gz", FILE)
@@ -221,7 +221,7 @@ def test_a_file_that_is_there_is_used_without_a_server(server, raw_dir):
 @pytest.mark.parametrize(
     "content", [b"", HTML, FILE[:-20], FILE[:100] + b"\x00\xff" + FILE[102:], gzip.compress(b"x")]
 )
-def test_a_wrong_file_that_is_there_is_an_error_and_is_not_touched(content, server, raw_dir):
+def test_an_existing_file_that_is_wrong_is_an_error_and_is_not_overwritten(content, server, raw_dir):
     target = put(raw_dir / "set/a.gz", content)
     with pytest.raises(InputError, match=f"{re.escape(str(target))} is not the expected file.*Move it away"):
         get(raw_dir, server.url("a", "good"))
@@ -229,14 +229,14 @@ def test_a_wrong_file_that_is_there_is_an_error_and_is_not_touched(content, serv
     assert server.requested == []
 
 
-def test_a_repacked_file_with_the_same_content_is_as_good(server, raw_dir):
+def test_a_repacked_file_with_the_same_content_is_valid(server, raw_dir):
     repacked = gzip.compress(CONTENT, compresslevel=1, mtime=7)
     assert repacked != FILE
     assert_fetched(get(raw_dir, server.url("a", "repack")), raw_dir, repacked)
     assert_fetched(get(raw_dir), raw_dir, repacked)
 
 
-def test_every_bit_flip_is_noticed(tmp_path):
+def test_every_bit_flip_is_detected(tmp_path):
     refused = 0
     for position in range(0, len(FILE), 7):
         flipped = FILE[:position] + bytes([FILE[position] ^ 1]) + FILE[position + 1 :]

@@ -19,7 +19,7 @@ def test_hdf5_links_to_other_files_are_an_error(tmp_path):
     with h5py.File(tmp_path / "g.h5", "w") as file:
         file.create_dataset("data", (2, 32, 32, 3), "u1", external=[(secret, 0, 2 * 32 * 32 * 3)])
         file["labels"] = np.arange(2)
-    with pytest.raises(InputError, match="lie in another file"):
+    with pytest.raises(InputError, match="stored in another file"):
         frgc.read_faces(tmp_path / "g.h5")
 
 

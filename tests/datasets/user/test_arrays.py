@@ -57,7 +57,7 @@ def test_an_array_that_no_method_can_use_is_an_error_that_names_the_place(tmp_pa
         prepare(tmp_path, {"path": str(tmp_path / "x.npy")})
 
 
-def test_labels_that_are_not_one_a_row_are_an_error(tmp_path):
+def test_labels_that_are_not_one_per_row_are_an_error(tmp_path):
     np.save(tmp_path / "x.npy", np.zeros((3, 2)))
     write(tmp_path / "y.txt", b"a\nb\n")
     with pytest.raises(InputError, match=r"y.txt: 2 labels should be 3"):
@@ -66,5 +66,5 @@ def test_labels_that_are_not_one_a_row_are_an_error(tmp_path):
     with pytest.raises(InputError, match="line 2 has no label"):
         prepare(tmp_path, {"path": str(tmp_path / "x.npy"), "labels": str(tmp_path / "y.txt")})
     np.savez(tmp_path / "x.npz", X=np.zeros((3, 2)), y=np.eye(3))
-    with pytest.raises(InputError, match=r"shape \(3, 3\) should be one a row"):
+    with pytest.raises(InputError, match=r"shape \(3, 3\) should be a vector"):
         prepare(tmp_path, {"path": str(tmp_path / "x.npz")})

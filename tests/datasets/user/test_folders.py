@@ -19,7 +19,7 @@ def test_class_folders_of_images_give_labels_and_one_size(tmp_path):
     np.testing.assert_allclose(X[:, 2, 2], [[0, 0, 1], [1, 0, 0], [0.2, 0.2, 0.2]], rtol=1e-6)
 
 
-def test_files_that_are_no_images_are_named_and_hidden_ones_are_not(tmp_path, caplog):
+def test_files_that_are_not_images_are_named_and_hidden_ones_are_not(tmp_path, caplog):
     save_image(tmp_path / "faces/a/1.png", (4, 4), 0)
     save_image(tmp_path / "faces/b/1.png", (4, 4), 0)
     hidden = ("a/.DS_Store", "a/Thumbs.db", "b/desktop.ini", ".git/config", ".cache/1.png", ".notes.txt")
@@ -27,7 +27,7 @@ def test_files_that_are_no_images_are_named_and_hidden_ones_are_not(tmp_path, ca
         write(tmp_path / "faces" / name, b"")
     assert len(prepare(tmp_path, {"path": str(tmp_path / "faces")})[0]) == 2
     (message,) = caplog.messages
-    assert message.startswith(f"{tmp_path / 'faces'}: ignored, not ending in .bmp, ")
+    assert message.startswith(f"{tmp_path / 'faces'}: ignored, not ending with .bmp, ")
     assert message.endswith(": a/notes.doc")
 
 
@@ -41,7 +41,7 @@ def test_many_ignored_files_are_one_line(tmp_path, caplog):
     assert message.endswith(": 0.json, 1.json, 2.json, 3.json, 4.json and 3 more")
 
 
-def test_a_folder_without_other_files_is_read_without_a_word(tmp_path, caplog):
+def test_a_folder_without_other_files_is_read_without_a_warning(tmp_path, caplog):
     for i in range(2):
         save_image(tmp_path / f"flat/{i}.png", (4, 4), 0)
     prepare(tmp_path, {"path": str(tmp_path / "flat")})
@@ -59,7 +59,7 @@ def test_a_flat_folder_of_images_has_no_labels(tmp_path):
 def test_images_of_several_sizes_need_an_image_size(tmp_path):
     save_image(tmp_path / "flat/1.png", (9, 8), 0, mode="L")
     save_image(tmp_path / "flat/2.png", (8, 9), 0, mode="L")
-    with pytest.raises(InputError, match=r"2.png: an image of \(9, 8\).*set image_size"):
+    with pytest.raises(InputError, match=r"2.png: shape \(9, 8\) differs .*; set image_size"):
         prepare(tmp_path, {"path": str(tmp_path / "flat")})
 
 
@@ -81,7 +81,7 @@ def test_an_image_of_too_many_pixels_is_an_error_before_it_is_decoded(tmp_path):
 def test_images_at_several_depths_are_an_error(tmp_path):
     save_image(tmp_path / "flat/1.png", (4, 4), 0, mode="L")
     save_image(tmp_path / "flat/a/1.png", (4, 4), 0, mode="L")
-    with pytest.raises(InputError, match="should lie in"):
+    with pytest.raises(InputError, match="all files should be in"):
         prepare(tmp_path, {"path": str(tmp_path / "flat")})
 
 

@@ -6,6 +6,7 @@ from dekm.datasets import prepared
 from dekm.datasets.user.own import own_dataset
 from dekm.errors import InputError
 from tests.helpers.own_data import prepare
+from tests.helpers.prepared_files import files
 from tests.helpers.upstream import write
 
 
@@ -26,14 +27,17 @@ def test_fewer_rows_than_clusters_are_an_error(tmp_path):
     ("block", "reason"),
     [
         ({"n_clusters": 2}, "path=None should be a path"),
-        ({"path": "x.npy"}, "n_clusters=None should be a whole number"),
+        ({"path": "x.npy"}, "n_clusters=None should be an integer"),
         ({"path": "x.npy", "n_clusters": 0}, "n_clusters=0 should be"),
         ({"path": "x.npy", "n_clusters": True}, "n_clusters=True should be"),
-        ({"path": "y.npy", "n_clusters": 2}, "path='y.npy' is not there"),
-        ({"path": "x.xls", "n_clusters": 2}, "should be a folder or end in"),
+        ({"path": "y.npy", "n_clusters": 2}, "path='y.npy' does not exist"),
+        ({"path": "x.xls", "n_clusters": 2}, "should be a folder or end with"),
         ({"path": "x.npy", "n_clusters": 2, "colour": 3}, r"\['colour', 'path'\] should be among"),
-        ({"path": "x.npy", "n_clusters": 2, "kind": "text"}, "is for a folder"),
-        ({"path": "empty", "n_clusters": 2}, "holds no file that ends in"),
+        (
+            {"path": "x.npy", "n_clusters": 2, "kind": "text"},
+            "should be left out: path='x.npy' is not a folder",
+        ),
+        ({"path": "empty", "n_clusters": 2}, "holds no file that ends with"),
         (
             {"path": "both", "n_clusters": 2},
             "such as a.png and a.txt; set kind to images or text",
@@ -41,9 +45,7 @@ def test_fewer_rows_than_clusters_are_an_error(tmp_path):
         ({"path": "both", "n_clusters": 2, "kind": "sound"}, "kind='sound' should be"),
     ],
 )
-def test_a_block_that_describes_no_data_is_an_error_that_names_the_setting(
-    tmp_path, monkeypatch, block, reason
-):
+def test_an_invalid_block_is_an_error_that_names_the_setting(tmp_path, monkeypatch, block, reason):
     monkeypatch.chdir(tmp_path)
     for name in ("x.npy", "x.xls", "both/a.txt", "both/a.png", "empty/README"):
         write(tmp_path / name, b"")
@@ -57,6 +59,6 @@ def test_the_command_line_prepares_own_data_from_settings(tmp_path, capsys):
     place = ["--raw-dir", str(tmp_path), "--results", str(tmp_path)]
     settings = ["--set", f"path={tmp_path / 'x.npy'}", "--set", "n_clusters=2", "--set", "label=Mine"]
     assert main(["prepare", "mine", *place, *settings]) == 0
-    assert prepared.load(tmp_path / "data/mine")[2]["label"] == "Mine"
+    assert prepared.load(**files(tmp_path / "data/mine"))[2]["label"] == "Mine"
     assert main(["prepare", "mine", *place]) == 1
     assert "mine: unknown name; Valid names: digits," in capsys.readouterr().err

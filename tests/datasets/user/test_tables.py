@@ -33,10 +33,10 @@ def test_a_table_without_a_label_column_has_no_labels(tmp_path):
         ("a,b\n1,nan\n", "row 2, column 'b'"),
         ("a,b\n1,1e39\n", "row 2, column 'b'"),
         ("a,b\n1,2\n3\n", "row 3 has 1 cells; the first row names 2"),
-        ("a,a\n1,2\n", "column 'a' is there twice"),
+        ("a,a\n1,2\n", "column 'a' appears twice"),
         ("1,2\n3,4\n", "row 1 should name the columns"),
         ("a,b\n", "no rows"),
-        ("", "no first row"),
+        ("", "is empty; its first row should name"),
         ('a,b\n1,"2\n', "not a readable CSV file"),
     ],
 )
@@ -54,14 +54,22 @@ def test_an_error_in_a_table_names_row_and_column(tmp_path, text, reason):
             {},
             "'cat' is not a finite number. If the column holds labels, .* label_column",
         ),
-        ("a;b\n1;2\n", {}, "'1;2' is not a finite number. The file seems to be separated by ';'"),
-        ("a\tb\n1,5\t2\n", {}, r"row 2 has 2 cells; the first row names 1. The file seems .* by '\\t'"),
-        ("a;b, in cm;c\n1;2;3\n", {}, "row 2 has 1 cells; the first row names 2. The file seems .* by ';'"),
-        ("a|b\n1|2\n", {"label_column": "b"}, r"label_column='b': .* it has a\|b. The file seems .* by '\|'"),
-        ("a;b\n1;2\n", {"text_column": "b"}, "text_column='b': .* it has a;b. The file seems .* by ';'"),
+        ("a;b\n1;2\n", {}, "'1;2' is not a finite number. The separator seems to be ';'"),
+        ("a\tb\n1,5\t2\n", {}, r"row 2 has 2 cells; the first row names 1. The separator seems to be '\\t'"),
+        (
+            "a;b, in cm;c\n1;2;3\n",
+            {},
+            "row 2 has 1 cells; the first row names 2. The separator seems to be ';'",
+        ),
+        (
+            "a|b\n1|2\n",
+            {"label_column": "b"},
+            r"label_column='b': .* it has a\|b. The separator seems to be '\|'",
+        ),
+        ("a;b\n1;2\n", {"text_column": "b"}, "text_column='b': .* it has a;b. The separator seems to be ';'"),
     ],
 )
-def test_an_error_in_a_table_tells_what_to_set_or_which_separator_it_should_have(tmp_path, text, block, hint):
+def test_an_error_in_a_table_says_what_to_set_or_which_separator_to_use(tmp_path, text, block, hint):
     write(tmp_path / "x.csv", text.encode())
     with pytest.raises(InputError, match=hint):
         prepare(tmp_path, {"path": str(tmp_path / "x.csv"), **block})
@@ -75,7 +83,7 @@ def test_an_error_in_a_table_tells_what_to_set_or_which_separator_it_should_have
         ("a;b,c\n1,\n", {}),
     ],
 )
-def test_an_error_in_a_table_ends_without_a_hint_where_none_would_help(tmp_path, text, block):
+def test_an_error_in_a_table_has_no_hint_where_none_would_help(tmp_path, text, block):
     write(tmp_path / "x.csv", text.encode())
     with pytest.raises(InputError, match=r"is not a finite number\.$"):
         prepare(tmp_path, {"path": str(tmp_path / "x.csv"), **block})
@@ -87,7 +95,7 @@ def test_an_error_in_a_parquet_file_names_row_and_column(tmp_path):
         prepare(tmp_path, {"path": str(tmp_path / "x.parquet")})
 
 
-def test_a_column_that_is_not_there_or_without_a_label_is_an_error(tmp_path):
+def test_a_missing_column_or_label_is_an_error(tmp_path):
     write(tmp_path / "x.csv", b"a,b\n1,2\n3,\n")
     with pytest.raises(InputError, match=r"label_column='c': .*x\.csv has no such column; it has a, b"):
         prepare(tmp_path, {"path": str(tmp_path / "x.csv"), "label_column": "c"})
