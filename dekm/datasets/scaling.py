@@ -1,10 +1,21 @@
-"""The samples that a method sees of those that are prepared."""
+"""Scaling of prepared samples to the input range of the methods."""
+
+from typing import Any
 
 import numpy as np
 
-from dekm.datasets.subsets import Samples
 
+def unit_scaled(X: Any) -> Any:
+    """Scale uint8 pixels to [0, 1].
 
-def unit_scaled(X: Samples) -> Samples:
-    """Grey values of bytes become float32 in [0, 1], all else stays."""
+    Parameters
+    ----------
+    X : ndarray or csr_matrix
+        Samples.
+
+    Returns
+    -------
+    ndarray or csr_matrix
+        uint8 samples divided by 255 as float32; samples of any other dtype unchanged.
+    """
     return X.astype(np.float32) / np.float32(255) if X.dtype == np.uint8 else X
