@@ -1,8 +1,9 @@
-"""Runs side by side on one GPU, each on streams of its own: the seeds of a cell.
+"""Concurrent runs on one GPU, each on its own CUDA stream: the seeds of a cell.
 
-Their Python code takes turns. One thread at a time has the turn and passes it on after every step, round and
-round, so no setting of PyTorch, no capture of a graph and no file is ever in the hands of two, and the order
-is always the same. Only what the runs have sent to the GPU goes on at the same time.
+The runs are threads, of which one at a time executes Python code; after every step it yields to the next one,
+round robin. So only one thread at a time changes PyTorch's settings, captures a graph or writes a file, and
+the order of execution is always the same. The work that the runs have sent to the GPU is what runs
+concurrently.
 """
 
 import contextlib
@@ -12,89 +13,101 @@ from collections.abc import Callable, Iterator, Sequence
 
 import torch
 
-AT_ONCE = 4  # a fifth run gains next to nothing
+MAX_CONCURRENT = 4  # a fifth run hardly raises the throughput of the GPU
 
-_own = threading.local()
+_current = threading.local()  # the scheduler, gate and capture streams of the current thread
 
 
 class Stopped(BaseException):
-    """The program was interrupted: a run that waits for its turn ends here, and cleans up as it does."""
+    """Raised in the runs when the program is interrupted, so that they end and clean up."""
 
 
-class Turns:
-    """Who of some threads has the turn."""
+class RoundRobin:
+    """Lets one of several threads run at a time, in turn. Every thread waits at a semaphore of its own."""
 
     def __init__(self) -> None:
         self.waiting: deque[threading.Semaphore] = deque()
         self.stopped = False
 
     @contextlib.contextmanager
-    def taking_part(self, gate: threading.Semaphore) -> Iterator[None]:
-        """From the first turn of this thread to its last."""
+    def scheduled(self, gate: threading.Semaphore) -> Iterator[None]:
+        """Schedule the current thread within the block."""
         gate.acquire()
-        _own.turns, _own.gate = self, gate
+        _current.scheduler, _current.gate = self, gate
         try:
-            self.check()
+            self.check_stopped()
             yield
         finally:
             self.wake_next()
 
     def wake_next(self) -> None:
-        """Give the turn to the thread that has waited longest."""
+        """Wake the thread that has waited longest."""
         if self.waiting:
             self.waiting.popleft().release()
 
-    def pass_on(self, gate: threading.Semaphore) -> None:
-        """Let every other thread have a turn first."""
+    def yield_turn(self, gate: threading.Semaphore) -> None:
+        """Wait until every other thread has had a turn."""
         if self.waiting:
             self.waiting.append(gate)
             self.wake_next()
             gate.acquire()
-        self.check()
+        self.check_stopped()
 
-    def check(self) -> None:
+    def check_stopped(self) -> None:
         """Raise `Stopped` if the program was interrupted."""
         if self.stopped:
             raise Stopped
 
 
-def pass_the_turn() -> None:
-    """Let the runs beside this one go on; a run that is alone goes on itself."""
-    turns = getattr(_own, "turns", None)
-    if turns is not None:
-        turns.pass_on(_own.gate)
+def yield_turn() -> None:
+    """Let the other runs of `run_round_robin` continue first; returns at once outside of it."""
+    scheduler = getattr(_current, "scheduler", None)
+    if scheduler is not None:
+        scheduler.yield_turn(_current.gate)
 
 
-def in_turns(
+def run_round_robin(
     runs: Sequence[Callable[[], None]],
-    at_once: int,
-    surroundings: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext,
+    n_threads: int,
+    context: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext,
 ) -> None:
-    """Do the runs in `at_once` threads, whose Python code takes turns; each thread is within `surroundings`.
+    """Execute runs in several threads, of which one at a time executes Python code.
 
-    A run that fails ends its thread; the other threads do all that is left, then the first error is raised.
+    Parameters
+    ----------
+    runs : sequence of callables
+        Each calls `yield_turn` from time to time. A thread that has finished a run takes the next one.
+    n_threads : int
+        Number of threads.
+    context : callable
+        Returns the context manager that each thread enters.
+
+    Raises
+    ------
+    Exception
+        The first error of a run, after the other threads have executed all remaining runs.
     """
-    turns, remaining, errors = Turns(), iter(runs), list[Exception]()
+    scheduler, remaining, errors = RoundRobin(), iter(runs), list[Exception]()
 
     def work(gate: threading.Semaphore) -> None:
-        with contextlib.suppress(Stopped), turns.taking_part(gate):
+        with contextlib.suppress(Stopped), scheduler.scheduled(gate):
             try:
-                with surroundings():
+                with context():
                     for run in remaining:
                         run()
             except Exception as error:
                 errors.append(error)
 
-    turns.waiting.extend(threading.Semaphore(0) for _ in range(at_once))
-    threads = [threading.Thread(target=work, args=(gate,)) for gate in turns.waiting]
+    scheduler.waiting.extend(threading.Semaphore(0) for _ in range(n_threads))
+    threads = [threading.Thread(target=work, args=(gate,)) for gate in scheduler.waiting]
     for thread in threads:
         thread.start()
     try:
-        turns.wake_next()
+        scheduler.wake_next()
         for thread in threads:
             thread.join()
     except BaseException:
-        turns.stopped = True
+        scheduler.stopped = True
         for thread in threads:
             thread.join()
         raise
@@ -102,14 +115,17 @@ def in_turns(
         raise errors[0]
 
 
-def side_by_side(runs: Sequence[Callable[[], None]], device: torch.device, n_bytes: int) -> None:
-    """Do the runs: on a GPU several at once, on the CPU, whose cores one keeps busy, one after the other.
+def run_concurrently(runs: Sequence[Callable[[], None]], device: torch.device, n_bytes: int) -> None:
+    """Execute runs: concurrently on a GPU, one after the other on the CPU, whose cores one run keeps busy.
 
     Parameters
     ----------
-    runs : take the same steps as alone, and give the same results
-    device : where they work
-    n_bytes : of the samples, of which each run has a copy on the device
+    runs : sequence of callables
+        Their results do not depend on the other runs.
+    device : torch.device
+        The device of all runs.
+    n_bytes : int
+        Size of the samples; every run copies them to the device.
     """
     if device.type == "cpu" or len(runs) < 2:
         for run in runs:
@@ -122,15 +138,17 @@ def side_by_side(runs: Sequence[Callable[[], None]], device: torch.device, n_byt
             yield
 
     free, _ = torch.cuda.mem_get_info(device)
-    in_turns(runs, max(1, min(AT_ONCE, len(runs), free // (3 * n_bytes))), own_stream)
+    n_threads = max(1, min(MAX_CONCURRENT, len(runs), free // (3 * n_bytes)))
+    run_round_robin(runs, n_threads, own_stream)
 
 
 def capture_stream(device: torch.device) -> torch.cuda.Stream:
-    """The stream on which a run captures its graphs, no other's.
+    """The stream on which the current thread captures its graphs.
 
-    Graphs captured on one stream share cuBLAS's workspace, and disturb each other when replayed at once.
+    The graphs captured on one stream share the workspace of cuBLAS, so concurrent runs need different
+    streams.
     """
-    streams: dict[torch.device, torch.cuda.Stream] = _own.__dict__.setdefault("streams", {})
+    streams: dict[torch.device, torch.cuda.Stream] = _current.__dict__.setdefault("streams", {})
     if device not in streams:
         streams[device] = torch.cuda.Stream(device)
     return streams[device]

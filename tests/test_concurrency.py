@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 import torch
 
-from dekm.concurrency import in_turns, pass_the_turn, side_by_side
+from dekm.concurrency import run_concurrently, run_round_robin, yield_turn
 
 
 def count_to(n, name, seen, fail_at=None):
@@ -13,40 +13,40 @@ def count_to(n, name, seen, fail_at=None):
         if i == fail_at:
             raise ValueError(f"{name} fails")
         seen.append(name + str(i))
-        pass_the_turn()
+        yield_turn()
 
 
-def test_the_runs_take_turns_round_and_round():
+def test_runs_take_turns_round_robin():
     seen = []
-    in_turns([partial(count_to, n, name, seen) for name, n in (("a", 3), ("b", 1), ("c", 2))], 3)
+    run_round_robin([partial(count_to, n, name, seen) for name, n in (("a", 3), ("b", 1), ("c", 2))], 3)
     assert seen == ["a0", "b0", "c0", "a1", "c1", "a2"]
 
 
-def test_a_thread_that_is_done_takes_the_next_run():
+def test_a_thread_that_has_finished_a_run_takes_the_next():
     seen = []
-    in_turns([partial(count_to, 1, name, seen) for name in "abcde"], 2)
+    run_round_robin([partial(count_to, 1, name, seen) for name in "abcde"], 2)
     assert seen == ["a0", "b0", "c0", "d0", "e0"]
 
 
-def test_runs_in_turns_are_runs_alone(blobs, tiny):
-    alone = [tiny(random_state=seed).fit(blobs.X).loss_curve_ for seed in range(3)]
-    beside = [tiny(random_state=seed) for seed in range(3)]
-    in_turns([partial(autoencoder.fit, blobs.X) for autoencoder in beside], 3)
-    assert [autoencoder.loss_curve_ for autoencoder in beside] == alone
+def test_round_robin_runs_give_the_results_of_separate_runs(blobs, tiny):
+    separate = [tiny(random_state=seed).fit(blobs.X).loss_curve_ for seed in range(3)]
+    concurrent = [tiny(random_state=seed) for seed in range(3)]
+    run_round_robin([partial(autoencoder.fit, blobs.X) for autoencoder in concurrent], 3)
+    assert [autoencoder.loss_curve_ for autoencoder in concurrent] == separate
 
 
-def test_one_error_is_raised_when_all_else_is_done():
+def test_an_error_is_raised_after_the_other_runs():
     seen = []
     runs = [partial(count_to, 2, "a", seen), partial(count_to, 2, "b", seen, fail_at=1)]
     with pytest.raises(ValueError, match="b fails"):
-        in_turns([*runs, partial(count_to, 1, "c", seen), partial(count_to, 1, "d", seen)], 2)
+        run_round_robin([*runs, partial(count_to, 1, "c", seen), partial(count_to, 1, "d", seen)], 2)
     assert seen == ["a0", "b0", "a1", "c0", "d0"]
 
 
-def test_the_threads_are_within_the_given_surroundings():
+def test_the_threads_enter_the_given_context():
     opened = []
 
-    class Surroundings:
+    class Context:
         def __enter__(self):
             opened.append(threading.get_ident())
 
@@ -54,13 +54,13 @@ def test_the_threads_are_within_the_given_surroundings():
             opened.remove(threading.get_ident())
 
     within = []
-    in_turns([lambda: within.append(threading.get_ident() in opened)] * 2, 2, Surroundings)
+    run_round_robin([lambda: within.append(threading.get_ident() in opened)] * 2, 2, Context)
     assert within == [True, True]
     assert opened == []
 
 
 @pytest.mark.timeout(30)
-def test_an_interrupted_program_ends_every_run_and_lets_it_clean_up():
+def test_an_interrupt_ends_every_run_and_lets_it_clean_up():
     ended = []
 
     def run(name):
@@ -68,18 +68,18 @@ def test_an_interrupted_program_ends_every_run_and_lets_it_clean_up():
             for i in range(10**9):
                 if (name, i) == ("b", 5):
                     signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
-                pass_the_turn()
+                yield_turn()
         finally:
             ended.append(name)
 
     with pytest.raises(KeyboardInterrupt):
-        in_turns([partial(run, name) for name in "abc"], 2)
+        run_round_robin([partial(run, name) for name in "abc"], 2)
     assert sorted(ended) == ["a", "b"]
 
 
-def test_on_the_cpu_runs_follow_each_other_and_an_error_ends_them():
+def test_on_the_cpu_runs_are_sequential_and_an_error_ends_them():
     seen = []
     runs = [partial(count_to, 2, "a", seen), partial(count_to, 1, "b", seen, fail_at=0)]
     with pytest.raises(ValueError, match="b fails"):
-        side_by_side([*runs, partial(count_to, 1, "c", seen)], torch.device("cpu"), 1)
+        run_concurrently([*runs, partial(count_to, 1, "c", seen)], torch.device("cpu"), 1)
     assert seen == ["a0", "a1"]

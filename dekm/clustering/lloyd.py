@@ -1,7 +1,12 @@
-"""Lloyd's algorithm with its restarts side by side: K-means for data that live on a GPU.
+"""Lloyd's algorithm with several runs in parallel: K-means on a GPU.
 
-The axes are r restarts, n points, k clusters, e dimensions. Work is cut into blocks of points and groups
-of restarts, so the memory beyond the data is bounded. No atomic sums: a run repeats bit by bit.
+The axes are r runs, n points, k clusters and e dimensions. Distances are computed for blocks of points and
+groups of runs, so the memory is bounded. There are no atomic sums, so the results are deterministic.
+
+References
+----------
+.. [1] Lloyd (1982). Least Squares Quantization in PCM. IEEE Transactions on Information Theory.
+.. [2] Arthur and Vassilvitskii (2007). k-means++: The Advantages of Careful Seeding. SODA.
 """
 
 import math
@@ -12,8 +17,9 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from dekm.concurrency import pass_the_turn
+from dekm.concurrency import yield_turn
 
+# Distances in memory at a time; those on the CPU fit into its cache.
 ELEMENTS_CUDA = 2**27
 ELEMENTS_CPU = 2**18
 
@@ -27,7 +33,7 @@ def best_of_restarts(
     tol: float,
     generator: torch.Generator,
 ) -> tuple[Int[Tensor, " n"], Float[Tensor, "k e"], float, int]:
-    """Labels, centers, inertia and number of iterations of the best of `n_init` runs."""
+    """Labels, centers, inertia and number of iterations of the run with the smallest inertia."""
     group = max(1, distances_at_once(X) // len(X))
     runs = []
     for start in range(0, n_init, group):
@@ -39,7 +45,11 @@ def best_of_restarts(
 def plus_plus(
     X: Float[Tensor, "n e"], n_clusters: int, n_runs: int, generator: torch.Generator
 ) -> Float[Tensor, "r k e"]:
-    """Greedy k-means++ starts (Arthur and Vassilvitskii, 2007): the best of a few draws per center."""
+    """Initial centers by greedy k-means++ [2]_: every center is the best of 2 + ln(k) candidates.
+
+    A candidate is drawn with a probability proportional to its squared distance to the nearest center; the
+    best one has the smallest sum of squared distances of all points to their nearest centers.
+    """
     n_trials = 2 + int(math.log(n_clusters))
     chosen = torch.randint(len(X), (n_runs,), generator=generator, device=X.device)
     centers = [X[chosen]]
@@ -60,12 +70,36 @@ def plus_plus(
 def lloyd(
     X: Float[Tensor, "n e"], U: Float[Tensor, "r k e"], *, max_iter: int, tol: float
 ) -> tuple[Int[Tensor, " n"], Float[Tensor, "k e"], float, int]:
-    """Advance all runs until the centers of every run move less than `tol` times the mean variance of X."""
+    """Run Lloyd's algorithm from all initial centers and return the best run.
+
+    Parameters
+    ----------
+    X : float32 tensor of shape (n, e)
+        The points.
+    U : float32 tensor of shape (r, k, e)
+        Initial centers of every run; overwritten.
+    max_iter : int
+        Maximum number of iterations.
+    tol : float
+        A run ends when the squared distance that its centers move in an iteration, summed over the centers,
+        is at most `tol` times the mean variance of the columns of X.
+
+    Returns
+    -------
+    labels : int64 tensor of shape (n,)
+        Cluster of every point.
+    centers : float32 tensor of shape (k, e)
+        Cluster centers.
+    inertia : float
+        Sum of the squared distances of the points to their centers.
+    n_iter : int
+        Number of iterations.
+    """
     threshold = tol * X.var(0, correction=0).mean()
     moving = torch.ones(len(U), dtype=torch.bool, device=X.device)
     n_iter = torch.zeros(len(U), dtype=torch.int64, device=X.device)
     while moving.any() and n_iter.max() < max_iter:
-        pass_the_turn()
+        yield_turn()
         n_iter[moving] += 1
         moved = updated_centers(X, U[moving])
         shift = ((moved - U[moving]) ** 2).sum((1, 2))
@@ -80,7 +114,11 @@ def lloyd(
 
 
 def updated_centers(X: Float[Tensor, "n e"], U: Float[Tensor, "r k e"]) -> Float[Tensor, "r k e"]:
-    """One iteration: the mean of the points nearest to each center; an empty cluster takes a far point."""
+    """One iteration of Lloyd's algorithm: the mean of the points nearest to each center.
+
+    The mean of an empty cluster is not defined. The center of the i-th empty cluster becomes the point that
+    is i-th farthest from its center.
+    """
     sums = torch.zeros(U.shape, device=X.device, dtype=torch.float64)
     counts = torch.zeros(U.shape[:2], device=X.device, dtype=torch.float64)
     farthest = torch.full((len(U), U.shape[1]), -1.0, device=X.device)
@@ -104,7 +142,7 @@ def merge_farthest(
     nearest: Float[Tensor, "r b"],
     block: Float[Tensor, "b e"],
 ) -> tuple[Float[Tensor, "r k"], Float[Tensor, "r k e"]]:
-    """The k points farthest from their centers, so far and in this block."""
+    """The k points farthest from their centers, among the previous ones and those of a block."""
     values, index = nearest.topk(min(farthest.shape[1], len(block)), dim=1)
     points = torch.cat([far_points, block[index]], dim=1)
     farthest, order = torch.cat([farthest, values], dim=1).topk(farthest.shape[1], dim=1)
@@ -112,9 +150,10 @@ def merge_farthest(
 
 
 def squared_distances(X: Float[Tensor, "n e"], U: Float[Tensor, "*r k e"]) -> Float[Tensor, "*r n k"]:
-    """Squared Euclidean distances of every point to every center; the products are in float64.
+    """Squared Euclidean distances of every point to every center.
 
-    So they keep their digits far from the origin, and where float32 products would be TF32.
+    Computed in float64: in float32 the difference of squares and products loses its digits far from the
+    origin, and the products may be TF32 on a GPU.
     """
     X, U = X.double(), U.double()
     products = X @ U.transpose(-1, -2)
@@ -123,23 +162,23 @@ def squared_distances(X: Float[Tensor, "n e"], U: Float[Tensor, "*r k e"]) -> Fl
 
 
 def distances_to(X: Float[Tensor, "n e"], points: Float[Tensor, "r e"]) -> Float[Tensor, "r n"]:
-    """Squared distances of every point to one center per run."""
+    """Squared distances of all points to one center per run."""
     return torch.cat([squared_distances(block, points).T for block in blocks(X, len(points))], dim=1)
 
 
 def distance_blocks(
     X: Float[Tensor, "n e"], U: Float[Tensor, "r k e"]
 ) -> Iterator[tuple[Float[Tensor, "b e"], Float[Tensor, "r b k"]]]:
-    """Blocks of points, each with its distances to all centers of all runs."""
+    """Iterate over blocks of points and their squared distances to all centers of all runs."""
     for block in blocks(X, U.shape[0] * U.shape[1]):
         yield block, squared_distances(block, U)
 
 
 def blocks(X: Float[Tensor, "n e"], n_distances: int) -> tuple[Float[Tensor, "b e"], ...]:
-    """Consecutive points, so many that `n_distances` distances of each fit into a block, or their values."""
+    """Blocks of consecutive points, small enough that `n_distances` distances per point fit in memory."""
     return X.split(max(1, distances_at_once(X) // max(n_distances, X.shape[1])))
 
 
 def distances_at_once(X: Tensor) -> int:
-    """How many distances are in memory at a time: on the CPU so few that its cache holds them."""
+    """Number of distances in memory at a time on the device of `X`."""
     return ELEMENTS_CUDA if X.is_cuda else ELEMENTS_CPU

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from dekm.concurrency import side_by_side
+from dekm.concurrency import run_concurrently
 from dekm.experiment.provenance import facts
 from dekm.files import atomic_folder, digest, locked, write_json
 from dekm.nn.device import device_name, resolve_device
@@ -63,7 +63,7 @@ class Cell:
         """
         # In one order, so that two processes that hold locks of a cell never wait for each other.
         runs = [partial(self._run_seed, seed, make, device, fresh) for seed in sorted(self.inputs)]
-        side_by_side(runs, resolve_device(device), 4 * self.n_values)
+        run_concurrently(runs, resolve_device(device), 4 * self.n_values)
         self._summarize()
 
     def _run_seed(self, seed: int, make: Callable[[int, SeedFolder], None], device: str, fresh: bool) -> None:

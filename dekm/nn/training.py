@@ -1,4 +1,4 @@
-"""The one training step that every deep method uses, the batches it is given, and the embedding pass."""
+"""The training step of all deep methods, the batches of samples, and the encoding of all samples."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -6,31 +6,37 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from dekm.concurrency import capture_stream, pass_the_turn
+from dekm.concurrency import capture_stream, yield_turn
 from dekm.errors import InputError
 from dekm.nn.allocator import keep_freed_memory
 from dekm.nn.device import precision_of_steps, tensor_cores
 
 EMBEDDING_BATCH = 2048
-WARM_UP = 3
+WARM_UP = 3  # steps before a capture, which initialize the CUDA libraries and the state of Adam
 
 Loss = Callable[[Int[Tensor, " b"]], Float[Tensor, ""]]
 
 
 class Step:
-    """One Adam step on a loss of a batch of sample indices.
+    """One Adam step on the loss of a batch.
 
-    On a GPU the first calls run one by one; then the whole step, from the gathering of the batch to Adam and
-    what comes after, is captured as one CUDA graph, which further calls replay. The results are the same.
+    On a GPU the whole step, including `after`, is captured as a CUDA graph after a few calls, and the later
+    calls replay the graph. The results are the same.
 
     Parameters
     ----------
-    loss : maps an int64 tensor of b indices to a scalar; the tensors that it reads keep their place in
-        memory from step to step (new targets are copied into the old ones)
-    parameters : what the step changes
-    lr : learning rate of Adam (betas 0.9 and 0.999, Section IV-C of the paper)
-    generator : the one that the loss draws from on the device of the parameters, if it draws
-    after : what follows on each batch when Adam has moved the parameters; it changes tensors in place
+    loss : callable
+        Maps the int64 indices of the b samples of a batch to a scalar tensor. The tensors that it reads must
+        keep their memory between the steps, because a graph reads the addresses that were captured: new
+        values are copied into them.
+    parameters : iterable of torch.nn.Parameter
+        The parameters to optimize.
+    lr : float
+        Learning rate of Adam; its betas are 0.9 and 0.999 (Section IV-C of the paper).
+    generator : torch.Generator or None
+        The generator that `loss` draws random numbers from, on the device of the parameters.
+    after : callable or None
+        Called with the indices of the batch after the update of the parameters; changes tensors in place.
     """
 
     def __init__(
@@ -58,7 +64,7 @@ class Step:
         self._replay: Callable[[Tensor], Tensor] | None = None
 
     def __call__(self, index: Int[Tensor, " b"]) -> Float[Tensor, ""]:
-        """Take the step; returns the loss before it, on the device, so that nothing waits for it."""
+        """Take a step and return the loss before it, as a tensor on the device: reading it would wait."""
         if self._side_stream is None:
             return self._step(index)
         with torch.cuda.device(index.device):
@@ -80,7 +86,7 @@ class Step:
         return loss.detach()
 
     def _step_aside(self, index: Int[Tensor, " b"], side: torch.cuda.Stream) -> Float[Tensor, ""]:
-        """A step as a capture will see it: not on the main stream."""
+        """A step on the stream of the later capture, as PyTorch demands of the steps before a capture."""
         current = torch.cuda.current_stream()
         side.wait_stream(current)
         with torch.cuda.stream(side), tensor_cores():
@@ -98,13 +104,15 @@ class Step:
         def replay(index: Tensor) -> Tensor:
             static_index.copy_(index)
             graph.replay()
-            return loss.clone()
+            return loss.clone()  # the next replay overwrites `loss`
 
         return replay
 
 
 def train(step: Step, stream: Iterable[Int[Tensor, " b"]]) -> float:
-    """Take one step per batch of `stream` and return their mean loss; waits for the device once, at the end.
+    """Take one step per batch of `stream` and return the mean loss.
+
+    The device is waited for only once, at the end.
 
     Raises
     ------
@@ -114,7 +122,7 @@ def train(step: Step, stream: Iterable[Int[Tensor, " b"]]) -> float:
     losses = []
     for index in stream:
         losses.append(step(index))
-        pass_the_turn()
+        yield_turn()
     mean = torch.stack(losses).mean()
     finite = torch.stack([mean.isfinite(), *(value.isfinite().all() for value in step.parameters)])
     if not finite.all():
@@ -126,18 +134,31 @@ def train(step: Step, stream: Iterable[Int[Tensor, " b"]]) -> float:
 
 
 def squared_error(x_hat: Float[Tensor, "b ..."], x: Float[Tensor, "b ..."]) -> Float[Tensor, ""]:
-    """Equation (1) on a batch: squared distance of a sample to its reconstruction, mean over the batch."""
+    """Equation (1) on a batch: the squared error, summed over the values of a sample, mean over the batch."""
     return ((x_hat - x) ** 2).flatten(1).sum(1).mean()
 
 
 def batches(
     n_samples: int, batch_size: int, *, generator: torch.Generator, reshuffle: bool, device: torch.device
 ) -> Iterator[Int[Tensor, " b"]]:
-    """Endless batches of indices, all of one size: min(batch_size, n_samples).
+    """Infinite iterator over batches of sample indices, int64, all of size min(batch_size, n_samples).
 
-    A batch that reaches the end of an epoch is filled up from the next, so no sample is lost and no
-    batch is short. With `reshuffle` every epoch has an order of its own; without it the first order
-    repeats, and any n_samples indices in a row hold every sample once.
+    A batch that reaches the end of an epoch continues with the next epoch, so no sample is dropped and no
+    batch is smaller.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of samples.
+    batch_size : int
+        Samples per batch.
+    generator : torch.Generator
+        Random generator of the order, on the CPU.
+    reshuffle : bool
+        Whether every epoch has a new order; otherwise the first order repeats, and any n_samples consecutive
+        indices contain every sample once.
+    device : torch.device
+        Device of the batches.
     """
     size = min(batch_size, n_samples)
     order = torch.randperm(n_samples, generator=generator).to(device)
@@ -152,12 +173,12 @@ def batches(
 
 
 def steps_per_epoch(n_samples: int, batch_size: int) -> int:
-    """Number of batches that hold at least `n_samples` indices."""
+    """Number of batches that contain at least `n_samples` indices."""
     return -(-n_samples // min(batch_size, n_samples))
 
 
 @torch.no_grad()
 def encode(encoder: nn.Module, X: Float[Tensor, "n ..."]) -> Float[Tensor, "n e"]:
-    """Embedding H = f(X): line 3 of Algorithm 1."""
+    """Embedding H = f(X) without gradients: line 3 of Algorithm 1."""
     with precision_of_steps(X):
         return torch.cat([encoder(batch) for batch in X.split(EMBEDDING_BATCH)])

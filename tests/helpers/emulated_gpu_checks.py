@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from dekm.concurrency import in_turns, pass_the_turn
+from dekm.concurrency import run_round_robin, yield_turn
 from dekm.nn.training import Step
 
 
@@ -75,7 +75,7 @@ def test_graphs_of_two_runs_captured_on_one_stream_are_caught(monkeypatch):
         index = torch.tensor([0]).to("cuda")
         for _ in range(9):
             step(index)
-            pass_the_turn()
+            yield_turn()
 
     with pytest.raises(RuntimeError, match="without waiting for it"):
-        in_turns([run, run], 2, lambda: torch.cuda.stream(torch.cuda.Stream()))
+        run_round_robin([run, run], 2, lambda: torch.cuda.stream(torch.cuda.Stream()))
