@@ -1,10 +1,10 @@
-"""Clustering scores in [0, 1] (Section IV-D of the paper) and the share of changed labels.
+"""Clustering metrics (Section IV-D of the paper) and the fraction of samples that changed their cluster.
 
-Labels may be of any type that NumPy can sort (integers, negative numbers, strings), and there may be
-more or fewer clusters than classes.
+Labels may be of any type that NumPy can sort, such as integers or strings, and the number of clusters need
+not be the number of classes.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,16 +13,31 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score, s
 
 from dekm.errors import InputError
 
+if TYPE_CHECKING:  # the figures import this module without PyTorch
+    from torch import Tensor
+
 SILHOUETTE_SAMPLES = 2000
 
 
 def contingency(labels_true: ArrayLike, labels_pred: ArrayLike) -> np.ndarray:
-    """Counts of every pair (class, cluster): an int64 array of shape (n_classes, n_clusters).
+    """Number of samples of every pair of a class and a cluster.
+
+    Parameters
+    ----------
+    labels_true : array-like of shape (n,)
+        Classes.
+    labels_pred : array-like of shape (n,)
+        Clusters.
+
+    Returns
+    -------
+    int64 array of shape (n_classes, n_clusters)
+        Classes and clusters are in sorted order.
 
     Raises
     ------
     InputError
-        If the two labellings are empty, not one-dimensional or of different lengths.
+        If the two labelings are empty, not one-dimensional or of different lengths.
     """
     true, pred = np.asarray(labels_true), np.asarray(labels_pred)
     if true.ndim != 1 or true.shape != pred.shape or not true.size:
@@ -37,39 +52,62 @@ def contingency(labels_true: ArrayLike, labels_pred: ArrayLike) -> np.ndarray:
 
 
 def accuracy(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
-    """Unsupervised clustering accuracy ACC: the best one-to-one map of clusters to classes.
+    """Unsupervised clustering accuracy ACC, in [0, 1].
 
-    The map is found by the Hungarian algorithm on the rectangular contingency table; samples of a
-    cluster left without a class count as wrong.
+    The fraction of samples whose cluster is mapped to their class by the best one-to-one mapping of clusters
+    to classes. The Hungarian algorithm finds the mapping on the contingency table, which need not be square;
+    the samples of a cluster that is mapped to no class count as wrong.
     """
     counts = contingency(labels_true, labels_pred)
     return float(counts[linear_sum_assignment(counts, maximize=True)].sum() / counts.sum())
 
 
 def nmi(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
-    """Normalized mutual information 2 I(G; C) / (H(G) + H(C)): the arithmetic mean of the entropies."""
+    """Normalized mutual information in [0, 1]: 2 I(G; C) / (H(G) + H(C)) for classes G and clusters C."""
     return float(normalized_mutual_info_score(labels_true, labels_pred, average_method="arithmetic"))
 
 
 def ari(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
-    """Rand index adjusted for chance; in [-0.5, 1]."""
+    """Adjusted Rand index, in [-0.5, 1]; 0 is expected for random labels."""
     return float(adjusted_rand_score(labels_true, labels_pred))
 
 
 def silhouette(X: Any, labels: ArrayLike) -> float | None:
-    """Mean silhouette in [-1, 1] of a labelling in the space of the samples, the same for all methods.
+    """Mean silhouette coefficient, in [-1, 1].
 
-    Estimated on at most 2,000 samples, drawn with a fixed seed. None where it is not defined: with one
-    cluster, or as many as samples.
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, ...)
+        The samples themselves and not an embedding, so that the methods can be compared.
+    labels : array-like of shape (n,)
+        Clusters.
+
+    Returns
+    -------
+    float or None
+        The mean over at most 2,000 samples, drawn with a fixed seed. None if it is not defined because there
+        is only one cluster, or every sample is a cluster.
     """
-    n_samples, found = X.shape[0], np.asarray(labels)
-    kept = np.random.default_rng(0).permutation(n_samples)[:SILHOUETTE_SAMPLES]
-    if not 1 < len(np.unique(found[kept])) < len(kept):
+    n_samples, clusters = X.shape[0], np.asarray(labels)
+    drawn = np.random.default_rng(0).permutation(n_samples)[:SILHOUETTE_SAMPLES]
+    if not 1 < len(np.unique(clusters[drawn])) < len(drawn):
         return None
-    rows = X[kept].reshape(len(kept), -1)
-    return float(silhouette_score(rows, found[kept]))
+    rows = X[drawn].reshape(len(drawn), -1)
+    return float(silhouette_score(rows, clusters[drawn]))
 
 
-def label_change(previous: ArrayLike, labels: ArrayLike) -> float:
-    """Share of samples that changed their cluster, after the best renaming of the clusters."""
-    return 1.0 - accuracy(previous, labels)
+def label_change(previous: "Tensor", labels: "Tensor", *, match: bool) -> float:
+    """Fraction of samples whose cluster changed between two partitions, in [0, 1].
+
+    Parameters
+    ----------
+    previous, labels : int64 tensors of shape (n,)
+        The two partitions.
+    match : bool
+        Whether to match the clusters of both by the Hungarian algorithm first, for partitions that number
+        their clusters independently, such as those of two runs of K-means. Otherwise equal numbers are the
+        same cluster.
+    """
+    if match:
+        return 1.0 - accuracy(previous.cpu(), labels.cpu())
+    return float((previous != labels).float().mean())

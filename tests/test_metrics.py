@@ -3,6 +3,7 @@ import math
 
 import numpy as np
 import pytest
+import torch
 
 from dekm.errors import InputError
 from dekm.metrics import accuracy, ari, contingency, label_change, nmi
@@ -84,13 +85,22 @@ def test_ari_by_hand():
     assert ari([0, 0, 1, 1], [0, 1, 0, 1]) == pytest.approx(-0.5)
 
 
-def test_label_change_ignores_the_names_of_clusters():
-    assert label_change([0, 0, 1, 1], [1, 1, 0, 0]) == 0.0
+def change(previous, labels, *, match):
+    return label_change(torch.tensor(previous), torch.tensor(labels), match=match)
 
 
-def test_label_change_is_the_share_of_samples_that_moved():
-    assert label_change([0, 0, 0, 1, 1, 1, 1, 1], [1, 1, 0, 0, 0, 0, 0, 0]) == 1 / 8
+def test_label_change_ignores_the_numbers_of_matched_clusters():
+    assert change([0, 0, 1, 1], [1, 1, 0, 0], match=True) == 0.0
 
 
-def test_label_change_counts_a_cluster_that_vanished():
-    assert label_change([0, 0, 1, 2], [0, 0, 1, 1]) == 1 / 4
+def test_label_change_is_the_fraction_of_samples_that_changed_their_cluster():
+    assert change([0, 0, 0, 1, 1, 1, 1, 1], [1, 1, 0, 0, 0, 0, 0, 0], match=True) == 1 / 8
+
+
+def test_label_change_counts_a_cluster_that_became_empty():
+    assert change([0, 0, 1, 2], [0, 0, 1, 1], match=True) == 1 / 4
+
+
+def test_label_change_without_matching_compares_the_numbers_of_the_clusters():
+    assert change([0, 0, 1, 1], [1, 1, 0, 0], match=False) == 1.0
+    assert change([0, 0, 1, 2], [0, 0, 1, 1], match=False) == 1 / 4

@@ -1,4 +1,4 @@
-"""K-means, Equation (2), on the device where the data live."""
+"""K-means, Equation (2), on the device of the data."""
 
 from typing import NamedTuple
 
@@ -17,7 +17,19 @@ TOL = 1e-4
 
 
 class Partition(NamedTuple):
-    """A K-means partition of n points of dimension e into k clusters."""
+    """A partition of n points of dimension e into k clusters.
+
+    Attributes
+    ----------
+    labels : int64 tensor of shape (n,)
+        Cluster of every point.
+    centers : float32 tensor of shape (k, e)
+        Cluster centers.
+    inertia : float
+        Sum of the squared distances of the points to their centers.
+    n_iter : int
+        Number of Lloyd iterations.
+    """
 
     labels: Int[Tensor, " n"]
     centers: Float[Tensor, "k e"]
@@ -33,17 +45,28 @@ def kmeans(
     random_state: np.random.RandomState,
     init: Float[Tensor, "k e"] | None = None,
 ) -> Partition:
-    """Best of `n_init` runs of Lloyd's algorithm, each from a k-means++ start.
+    r"""K-means clustering: line 4 of Algorithm 1.
 
-    On the CPU these are scikit-learn's; on a GPU the runs advance side by side.
+    It minimizes the sum over the points, not the mean (Equation (2)):
+
+    .. math:: L_2 = \sum_{i=1}^k \sum_{h \in C_i} \|h - \mu_i\|^2
+
+    where the points h are the rows of `X`, :math:`\mu_i` is a center and :math:`C_i` the set of its points.
+    The best of `n_init` runs of Lloyd's algorithm is returned. On the CPU scikit-learn runs them; on a GPU
+    they run in parallel (`dekm.clustering.lloyd`).
 
     Parameters
     ----------
     X : float32 tensor of shape (n, e)
-    n_clusters : k, at most n
-    n_init : number of starts
-    random_state : the only source of randomness
-    init : centers of shape (k, e) from which a single run starts instead
+        The points.
+    n_clusters : int
+        Number of clusters k.
+    n_init : int
+        Number of runs, each from a k-means++ initialization.
+    random_state : RandomState
+        Random generator of the initializations.
+    init : float32 tensor of shape (k, e) or None
+        Initial centers of a single run; None for `n_init` runs from k-means++.
 
     Raises
     ------
@@ -63,7 +86,8 @@ def kmeans(
         )
     start = {"n_init": n_init} if init is None else {"n_init": 1, "init": init.numpy()}
     estimator = KMeans(n_clusters, max_iter=MAX_ITER, tol=TOL, random_state=random_state, **start)
-    # Sums over more than two threads depend on which thread ends first; over two they do not.
+    # Each thread adds its partial sum when it is done. Two terms have the same sum in either order; more than
+    # two threads would make the last bits depend on which thread ends first.
     with threadpool_limits(limits=min(2, torch.get_num_threads()), user_api="openmp"):
         estimator.fit(X.numpy())
     return Partition(
@@ -74,21 +98,22 @@ def kmeans(
     )
 
 
-def partition_by(X: Float[Tensor, "n e"], U: Float[Tensor, "k e"]) -> Partition:
-    """The partition of points by their nearest centers, as they are; `U` is copied."""
+def assign(X: Float[Tensor, "n e"], U: Float[Tensor, "k e"]) -> Partition:
+    """Assign every point to its nearest center; the centers, a copy of `U`, are not moved."""
     labels = nearest_center(X, U)
     inertia = float(((X - U[labels]) ** 2).sum(dtype=torch.float64))
     return Partition(labels, U.clone(), inertia, 0)
 
 
 def nearest_center(X: Float[Tensor, "n e"], U: Float[Tensor, "k e"]) -> Int[Tensor, " n"]:
-    """Index of the nearest center of every point."""
+    """Index of the nearest center of every point, int64."""
     return torch.cat([distances[0].argmin(-1) for _, distances in distance_blocks(X, U[None])])
 
 
 def center_distances(H: Float[Tensor, "b e"], U: Float[Tensor, "k e"]) -> Float[Tensor, "b k"]:
-    """Squared distances of a batch of points to all centers, from their differences.
+    """Squared Euclidean distances of a batch of points to all centers, for losses.
 
-    Memory grows with b k e; gradients are exact also where a point lies on a center.
+    They are computed from differences, so the gradient is exact even if a point coincides with a center.
+    The memory is proportional to b k e.
     """
     return ((H[:, None] - U) ** 2).sum(-1)

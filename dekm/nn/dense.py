@@ -1,7 +1,7 @@
-"""Fully connected layers whose matrix products are oneDNN's on the CPU.
+"""Fully connected layers that use oneDNN for their matrix products on the CPU.
 
-PyTorch multiplies float32 matrices by MKL, which on processors of AMD leaves AVX-512 unused; oneDNN, which
-PyTorch brings along for its convolutions, does not. Where the two differ they differ by rounding only.
+PyTorch multiplies float32 matrices by MKL, which does not use AVX-512 on AMD processors; oneDNN, which
+PyTorch includes for its convolutions, does. The results differ by rounding only.
 """
 
 from typing import Any
@@ -17,17 +17,18 @@ HAS_ONEDNN = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, 
 def product(
     x: Float[Tensor, "b p"], weight: Float[Tensor, "q p"], bias: Float[Tensor, " q"] | None = None
 ) -> Float[Tensor, "b q"]:
-    """The product ``x @ weight.T + bias`` by oneDNN, of which `weight` may be a transposed view."""
+    """``x @ weight.T + bias`` by oneDNN; `weight` may be a transposed view."""
     return torch.ops.mkldnn._linear_pointwise(x, weight, bias, "none", [], "")
 
 
 def transposed(x: Float[Tensor, "b q"]) -> Float[Tensor, "q b"]:
-    """A transposed copy; with a third axis PyTorch makes it by all threads, which takes half the time."""
+    """A transposed copy of a matrix."""
+    # PyTorch copies a tensor with three axes by all threads, which takes half the time.
     return x.T.unsqueeze(-1).contiguous().squeeze(-1)
 
 
 class OneDnnLinear(torch.autograd.Function):
-    """A linear map of float32 rows on the CPU and its gradients: three products."""
+    """A linear map of float32 rows on the CPU and its gradients, which are three matrix products."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
@@ -38,7 +39,7 @@ class OneDnnLinear(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
-        """Gradients of x, weight and bias, each where it is needed."""
+        """Gradients of x, weight and bias; None where no gradient is needed."""
         x, weight = ctx.saved_tensors
         of_x, of_weight, of_bias = ctx.needs_input_grad
         return (
@@ -49,7 +50,7 @@ class OneDnnLinear(torch.autograd.Function):
 
 
 class Dense(nn.Linear):
-    """`torch.nn.Linear` by the fastest products of the device; on the CPU with first derivatives only."""
+    """`torch.nn.Linear` with oneDNN on the CPU, where it has first derivatives only."""
 
     def forward(self, x: Float[Tensor, "*b p"]) -> Float[Tensor, "*b q"]:
         """As `torch.nn.Linear`."""

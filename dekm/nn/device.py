@@ -1,4 +1,4 @@
-"""Devices by their names, and the arithmetic that the training steps use on a GPU."""
+"""Devices by their names, and the precision of the training steps on a GPU."""
 
 import contextlib
 import os
@@ -9,17 +9,22 @@ from torch import Tensor
 
 from dekm.errors import InputError
 
-# Read when CUDA starts: cuBLAS repeats bit by bit only with a workspace of fixed size.
+# cuBLAS is deterministic only with a workspace of fixed size; CUDA reads the variable when it starts.
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
 
 
 def resolve_device(device: str) -> torch.device:
-    """The device named by "auto" (a GPU where there is one), "cpu", "cuda" or "cuda:1".
+    """The device of a name.
+
+    Parameters
+    ----------
+    device : str
+        "auto" (a GPU if there is one, otherwise the CPU), "cpu", "cuda" or "cuda:N".
 
     Raises
     ------
     InputError
-        If the name is unknown or the device is not there.
+        If the name is not one of these, or the device does not exist.
     """
     if not isinstance(device, str):
         raise InputError(f"device={device!r} should be 'auto', 'cpu', 'cuda' or 'cuda:N'.")
@@ -32,7 +37,7 @@ def resolve_device(device: str) -> torch.device:
     if resolved.type not in ("cpu", "cuda"):
         raise InputError(f"device={device!r} should be 'auto', 'cpu', 'cuda' or 'cuda:N'.")
     if resolved.type == "cuda" and (resolved.index or 0) >= torch.cuda.device_count():
-        raise InputError(f"device={device!r} is not there: PyTorch sees {torch.cuda.device_count()} GPUs.")
+        raise InputError(f"device={device!r} does not exist: PyTorch sees {torch.cuda.device_count()} GPUs.")
     return resolved
 
 
@@ -44,7 +49,7 @@ def device_name(device: str) -> str:
 
 @contextlib.contextmanager
 def tensor_cores() -> Iterator[None]:
-    """TF32 matrix products, and convolutions that repeat bit by bit, for the kernels chosen in the block."""
+    """Use TF32 and deterministic convolutions on GPUs within the block."""
     matmul, cudnn = torch.backends.cuda.matmul, torch.backends.cudnn
     conv = cudnn.conv  # type: ignore[attr-defined]  # PyTorch adds it when it is imported
     before = matmul.fp32_precision, conv.fp32_precision, cudnn.benchmark, cudnn.deterministic
@@ -57,5 +62,5 @@ def tensor_cores() -> Iterator[None]:
 
 
 def precision_of_steps(X: Tensor) -> contextlib.AbstractContextManager[None]:
-    """The arithmetic of the steps, for what belongs to them on the device of `X`."""
+    """The precision of the training steps on the device of `X`: TF32 on a GPU, float32 on the CPU."""
     return tensor_cores() if X.is_cuda else contextlib.nullcontext()

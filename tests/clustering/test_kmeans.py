@@ -4,7 +4,7 @@ import torch
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from dekm.clustering.kmeans import kmeans, nearest_center
+from dekm.clustering.kmeans import assign, kmeans, nearest_center
 from dekm.errors import InputError
 
 
@@ -44,7 +44,7 @@ def test_same_random_state_gives_the_same_partition(noise):
     assert torch.equal(first.centers, second.centers)
 
 
-def test_a_random_state_goes_on_from_call_to_call(noise):
+def test_successive_calls_with_one_random_state_differ(noise):
     random_state = np.random.RandomState(0)
     starts = [kmeans(torch.from_numpy(noise), 6, n_init=1, random_state=random_state) for _ in range(4)]
     assert len({partition.inertia for partition in starts}) > 1
@@ -56,7 +56,7 @@ def test_fewer_points_than_clusters_are_refused():
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_a_collapsed_network_is_named(value, noise):
+def test_points_that_are_not_finite_are_refused(value, noise):
     X = noise.copy()
     X[5, 2] = value
     with pytest.raises(InputError, match="NaN or infinity"):
@@ -81,6 +81,16 @@ def test_nearest_center_by_hand():
     X = torch.tensor([[0.0, 0.0], [3.0, 0.0], [9.0, 9.0]])
     U = torch.tensor([[10.0, 10.0], [0.0, 1.0], [4.0, 0.0]])
     assert nearest_center(X, U).tolist() == [1, 2, 0]
+
+
+def test_assign_keeps_the_centers_and_sums_the_squared_distances():
+    X = torch.tensor([[0.0, 0.0], [3.0, 0.0]])
+    U = torch.tensor([[0.0, 1.0], [5.0, 0.0]])
+    labels, centers, inertia, n_iter = assign(X, U)
+    assert labels.tolist() == [0, 1]
+    assert torch.equal(centers, U)
+    assert centers.data_ptr() != U.data_ptr()
+    assert (inertia, n_iter) == (5.0, 0)
 
 
 def test_nearest_center_agrees_with_the_labels_far_from_the_origin(make_blobs):

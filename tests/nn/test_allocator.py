@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from dekm.nn.allocator import SETTINGS
+from dekm.nn.allocator import USER_SETTINGS
 
 COUNT_PAGE_FAULTS = """
 import resource
@@ -27,15 +27,15 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the allocator o
 
 
 def count_page_faults(**settings):
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(SETTINGS)}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(USER_SETTINGS)}
     command = [sys.executable, "-c", COUNT_PAGE_FAULTS]
     done = subprocess.run(command, env=environment | settings, capture_output=True, text=True, check=True)
     return float(done.stdout)
 
 
-def test_a_step_gets_no_new_pages_for_its_gradients():
+def test_a_step_reuses_the_memory_of_the_gradients():
     assert count_page_faults() < PAGES_OF_ONE_GRADIENT
 
 
-def test_settings_of_the_user_are_left_alone():
+def test_settings_of_the_environment_are_not_overridden():
     assert count_page_faults(MALLOC_TRIM_THRESHOLD_="131072") > PAGES_OF_ONE_GRADIENT

@@ -40,7 +40,7 @@ def two_threads():
 
 
 @pytest.mark.usefixtures("two_threads")
-def test_a_layer_repeats_bit_by_bit():
+def test_a_layer_is_deterministic():
     layer, x = layer_and_rows(256, 500, 200)
     for first, second in zip(output_and_gradients(layer, x), output_and_gradients(layer, x), strict=True):
         assert torch.equal(first, second)

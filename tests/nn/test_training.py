@@ -26,19 +26,19 @@ def indices(n, batch_size, count, **options):
 
 @pytest.mark.parametrize("batch_size", [1, 3, 5, 9, 10])
 @pytest.mark.parametrize("reshuffle", [False, True])
-def test_every_epoch_holds_every_sample_once(batch_size, reshuffle):
+def test_every_epoch_contains_every_sample_once(batch_size, reshuffle):
     drawn = indices(10, batch_size, 50, reshuffle=reshuffle)
     for epoch in range(5):
         assert sorted(drawn[10 * epoch : 10 * epoch + 10]) == list(range(10))
 
 
-def test_any_window_of_n_indices_holds_every_sample_once_without_reshuffle():
+def test_any_n_consecutive_indices_contain_every_sample_once_without_reshuffle():
     drawn = indices(7, 3, 40)
     for start in range(33):
         assert sorted(drawn[start : start + 7]) == list(range(7))
 
 
-def test_a_window_goes_on_where_the_last_one_stopped():
+def test_batches_continue_after_a_pause():
     cyclic = stream(10, 3)
     windows = [torch.cat(list(islice(cyclic, 2))).tolist() for _ in range(5)]
     assert sorted(index for window in windows for index in window) == sorted(list(range(10)) * 3)
@@ -56,7 +56,7 @@ def test_fewer_samples_than_the_batch_size_make_batches_of_all():
         assert sorted(batch.tolist()) == [0, 1, 2, 3, 4]
 
 
-def test_reshuffle_gives_every_epoch_an_order_of_its_own():
+def test_reshuffle_gives_every_epoch_a_new_order():
     drawn = indices(20, 5, 60, reshuffle=True)
     assert len({tuple(drawn[start : start + 20]) for start in (0, 20, 40)}) == 3
 
@@ -72,7 +72,7 @@ def test_the_seed_of_the_generator_decides_the_order():
     assert indices(20, 5, 20, seed=1) != indices(20, 5, 20, seed=2)
 
 
-def test_steps_of_an_epoch_hold_all_samples():
+def test_the_steps_of_an_epoch_contain_all_samples():
     assert [steps_per_epoch(n, 4) for n in (1, 3, 4, 5, 8, 9)] == [1, 1, 1, 2, 2, 3]
 
 
@@ -99,7 +99,7 @@ def test_a_step_returns_a_loss_without_a_graph():
     assert not Step(lambda index: (weight**2).sum(), [weight], lr=0.1)(torch.tensor([0])).requires_grad
 
 
-def test_targets_copied_into_their_place_reach_the_next_step():
+def test_the_next_step_reads_targets_that_were_copied_in_place():
     weight, target = torch.nn.Parameter(torch.zeros(1)), torch.zeros(1)
     step = Step(lambda index: ((weight - target[index]) ** 2).sum(), [weight], lr=0.1)
     step(torch.tensor([0]))
@@ -109,7 +109,7 @@ def test_targets_copied_into_their_place_reach_the_next_step():
 
 
 @pytest.mark.parametrize("n", [1, 5, EMBEDDING_BATCH, EMBEDDING_BATCH + 3])
-def test_encode_in_blocks_is_encode_at_once(n):
+def test_encoding_in_blocks_equals_encoding_at_once(n):
     X = torch.arange(2.0 * n).reshape(n, 2) / n
     encoder = torch.nn.Linear(2, 3)
     H = encode(encoder, X)
@@ -117,7 +117,7 @@ def test_encode_in_blocks_is_encode_at_once(n):
     torch.testing.assert_close(H, encoder(X).detach())
 
 
-def test_the_global_random_state_is_left_alone(blobs, tiny):
+def test_the_global_random_states_are_not_changed(blobs, tiny):
     torch_state, numpy_state = torch.get_rng_state(), np.random.get_state()  # noqa: NPY002
     tiny(n_epochs=2).fit(blobs.X)
     assert torch.equal(torch.get_rng_state(), torch_state)
@@ -131,13 +131,13 @@ def test_cpu_is_a_device():
 
 
 @pytest.mark.parametrize("device", ["gpu", "mps", "tpu", "", "cuda:x"])
-def test_an_unknown_device_is_named_with_the_right_ones(device):
+def test_an_unknown_device_is_refused_with_the_valid_ones(device):
     with pytest.raises(InputError, match=f"device='{device}' should be 'auto', 'cpu', 'cuda' or 'cuda:N'"):
         resolve_device(device)
 
 
-def test_a_gpu_that_is_not_there_is_named():
-    with pytest.raises(InputError, match=r"device='cuda:99' is not there: PyTorch sees \d+ GPUs\."):
+def test_a_gpu_that_does_not_exist_is_refused():
+    with pytest.raises(InputError, match=r"device='cuda:99' does not exist: PyTorch sees \d+ GPUs\."):
         resolve_device("cuda:99")
 
 
@@ -152,7 +152,7 @@ def test_a_gpu_that_is_not_there_is_named():
         "torch.backends.cudnn.conv.fp32_precision = 'ieee'",
     ],
 )
-def test_whatever_precision_the_user_has_set_is_the_users_again(setting):
+def test_the_precision_that_the_user_has_set_is_restored(setting):
     lines = [
         "import torch",
         "from dekm.nn.training import tensor_cores",
