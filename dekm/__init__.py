@@ -1,6 +1,6 @@
-"""Deep Embedded K-Means (Guo, Lin and Ye, 2021), reproducible and fast.
+"""Deep Embedded K-Means (Guo, Lin and Ye, 2021) and the methods it is compared with, as estimators.
 
-The symbols of Table I, and their names and shapes here. Points are rows; eigenvectors are rows of V.
+The symbols of Table I with their names and shapes in the code. Points are rows; eigenvectors are rows of V.
 
 ========  ===================================  ==================  ==========
 symbol    interpretation                       name                shape
@@ -25,8 +25,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dekm.methods.ae_k_means import AEKMeans
     from dekm.methods.autoencoder import Autoencoder
-    from dekm.methods.baselines import AEKMeans, KMeans, PCAKMeans
+    from dekm.methods.baselines import KMeans, PCAKMeans
     from dekm.methods.dcn import DCN
     from dekm.methods.dec import DEC
     from dekm.methods.dekm import DEKM
@@ -35,11 +36,11 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = ["DCN", "DEC", "DEKM", "DKM", "AEKMeans", "Autoencoder", "KMeans", "PCAKMeans"]
 
-_HOME = {
+_HOME = {  # the module of every estimator
     "Autoencoder": "dekm.methods.autoencoder",
     "KMeans": "dekm.methods.baselines",
     "PCAKMeans": "dekm.methods.baselines",
-    "AEKMeans": "dekm.methods.baselines",
+    "AEKMeans": "dekm.methods.ae_k_means",
     "DEC": "dekm.methods.dec",
     "DCN": "dekm.methods.dcn",
     "DKM": "dekm.methods.dkm",
@@ -48,7 +49,7 @@ _HOME = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import an estimator when it is first asked for: the workflow imports the package without PyTorch."""
+    """Import an estimator at its first use, so that the workflow can import the package without PyTorch."""
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
     raise AttributeError(f"module 'dekm' has no attribute {name!r}")

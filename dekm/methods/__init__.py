@@ -1,4 +1,4 @@
-"""The rows of Table III. A new method is one file with an estimator and one row here."""
+"""The methods of Table III. A new method is one module with an estimator and one row of METHODS."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,13 +14,19 @@ class Method:
 
     Attributes
     ----------
-    label : name in the paper
-    estimator : "module:Class"; a string, so that reading this table imports no estimator
-    autoencoder : which shared pretrained autoencoder it starts from: "matching" is convolutional for
-        images and fully connected for vectors, "mlp" is fully connected always, None is none
-    params : the parameters that make this row what it is among those of its class
-    settings_of : the method whose settings in a configuration this one takes; its own if None
-    in_table : whether it is a row of Table III
+    label : str
+        Name in the paper.
+    estimator : str
+        Import path "module:Class"; a string, so that importing this module imports no estimator.
+    autoencoder : {"matching", "mlp"} or None
+        The pretrained autoencoder that the method starts from: convolutional for images and fully connected
+        for vectors, always fully connected, or none.
+    params : mapping of str to Any
+        The parameters of the class that define this method.
+    settings_of : str, optional
+        The method whose settings in a configuration this one takes; its own by default.
+    in_table : bool
+        Whether it is a row of Table III.
     """
 
     label: str
@@ -36,12 +42,12 @@ class Method:
         return self.estimator.partition(":")[0]
 
     def with_settings(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """These settings of the estimator and the parameters of the row.
+        """The parameters of the estimator: `settings` and those that define the method.
 
         Raises
         ------
         InputError
-            If they contradict each other: the row would carry the name of another method.
+            If a setting changes a parameter that defines the method.
         """
         for name, value in self.params.items():
             if settings.get(name, value) != value:
@@ -55,14 +61,14 @@ class Method:
         return resolve_name(self.estimator)
 
     def architecture(self, kind: str) -> Literal["conv", "mlp"] | None:
-        """The autoencoder this method starts from on samples of a kind: "images", or any other."""
+        """The architecture of the autoencoder for samples of a kind: "images", or any other."""
         if self.autoencoder == "matching":
             return "conv" if kind == "images" else "mlp"
         return self.autoencoder
 
 
-# The strategies of Section IV-F, in the paper's order: what moves, and in which space.
-_MOVES = (("Y", "last"), ("Y", "random"), ("Y", "all"), ("H", "random"), ("H", "all"))
+# The strategies of Section IV-F in the paper's order: the space, and the dimensions that are replaced in it.
+_STRATEGY_PARAMS = (("Y", "last"), ("Y", "random"), ("Y", "all"), ("H", "random"), ("H", "all"))
 STRATEGIES: dict[str, Method] = {
     f"strategy_{i}": Method(
         f"Strategy {i}",
@@ -72,13 +78,13 @@ STRATEGIES: dict[str, Method] = {
         settings_of="dekm",
         in_table=False,
     )
-    for i, (space, dims) in enumerate(_MOVES, start=1)
+    for i, (space, dims) in enumerate(_STRATEGY_PARAMS, start=1)
 }
 
 METHODS: dict[str, Method] = {
     "k_means": Method("K-means", "dekm.methods.baselines:KMeans"),
     "pca_k_means": Method("PCA+K-means", "dekm.methods.baselines:PCAKMeans"),
-    "ae_k_means": Method("AE+K-means", "dekm.methods.baselines:AEKMeans", "matching"),
+    "ae_k_means": Method("AE+K-means", "dekm.methods.ae_k_means:AEKMeans", "matching"),
     "dec": Method("DEC", "dekm.methods.dec:DEC", "mlp", {"reconstruction": False}),
     "dcec": Method("DCEC", "dekm.methods.dec:DEC", "matching", {"reconstruction": "images"}),
     "idec": Method("IDEC", "dekm.methods.dec:DEC", "mlp", {"reconstruction": True}),
@@ -90,5 +96,5 @@ METHODS: dict[str, Method] = {
 
 
 def find_method(name: str) -> Method:
-    """A row of Table III, or a strategy of Figure 4."""
+    """The method of Table III, or the strategy of Figure 4, with this key."""
     return METHODS[name] if name in METHODS else STRATEGIES[name]

@@ -1,74 +1,107 @@
-"""Pretraining by Equation (1), and the autoencoder as a scikit-learn transformer."""
+"""The autoencoder of Section III-A as a scikit-learn transformer."""
 
 from collections.abc import Sequence
-from itertools import islice
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
-from jaxtyping import Float
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
-from torch import Tensor, nn
-from tqdm import trange
 
 from dekm.errors import InputError
 from dekm.methods.persistence import Facts, Tensors, read_model, write_model
-from dekm.methods.validation import check_choice, check_integer, check_parameters, check_samples
+from dekm.methods.validation import (
+    Choice,
+    Constraints,
+    Integer,
+    Integers,
+    Number,
+    check_parameters,
+    check_samples,
+)
 from dekm.nn.device import resolve_device
-from dekm.nn.layerwise import pretrain_layers
-from dekm.nn.networks import INITIALIZE, KERNELS, ConvAutoencoder, MLPAutoencoder, Network
-from dekm.nn.training import Step, batches, encode, squared_error, steps_per_epoch, train
-
-
-def pretrain(
-    autoencoder: nn.Module,
-    X: Float[Tensor, "n ..."],
-    *,
-    n_epochs: int,
-    batch_size: int,
-    lr: float,
-    generator: torch.Generator,
-    progress: bool = False,
-) -> list[float]:
-    """Minimize Equation (1) in place: line 1 of Algorithm 1. Returns the mean loss of every epoch."""
-
-    def loss(index: Tensor) -> Tensor:
-        x = X[index]
-        return squared_error(autoencoder(x), x)
-
-    step = Step(loss, autoencoder.parameters(), lr=lr)
-    stream = batches(len(X), batch_size, generator=generator, reshuffle=True, device=X.device)
-    n_steps = steps_per_epoch(len(X), batch_size)
-    epochs = trange(n_epochs, desc="Pretraining", disable=not progress)
-    return [train(step, islice(stream, n_steps)) for _ in epochs]
+from dekm.nn.networks import INITIALIZE, KERNELS, Network, empty_network
+from dekm.nn.pretraining import pretrain, pretrain_layers
+from dekm.nn.training import encode
 
 
 class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """The paper's autoencoder as a scikit-learn transformer from samples to embeddings.
+    r"""Autoencoder of the paper (Section III-A), a transformer from samples to embeddings.
+
+    It minimizes the reconstruction loss of Equation (1) by Adam:
+
+    .. math:: L_1 = \sum_{i=1}^n \|x_i - g(f(x_i))\|^2
+
+    where :math:`x_i` is a sample, f is the encoder (``module_.encoder``) and g the decoder
+    (``module_.decoder``). The loss of a batch is the sum over the values of a sample and the mean over the
+    batch.
 
     Parameters
     ----------
-    architecture : "auto" (convolutional for images, else fully connected), "conv" or "mlp"
-    embedding_dim : e; the paper takes the number of clusters for images and 10 for text
-    channels : channels of the three convolutions
-    hidden : widths of the hidden dense layers
-    init : "xavier" (the paper's) or "released" (the authors' code, see `released_initialize`)
-    pretraining : "end_to_end", or "layerwise" for `n_epochs` of denoising for every layer before
-        (DEC's, see `dekm.nn.layerwise`; fully connected networks only)
-    n_epochs, batch_size, lr : of the pretraining by Adam, Equation (1)
-    progress : show a bar over the epochs
-    device : "auto", "cpu", "cuda" or "cuda:N"
-    random_state : int, RandomState or None
+    architecture : {"auto", "conv", "mlp"}, default="auto"
+        Convolutional or fully connected; "auto" is convolutional for images and fully connected otherwise.
+    embedding_dim : int, default=10
+        Dimension e of the embedding. The paper takes the number of clusters for images and 10 for texts.
+    channels : sequence of 3 ints, default=(32, 64, 128)
+        Output channels of the convolutions.
+    hidden : sequence of int, default=(500, 500, 2000)
+        Widths of the hidden layers of the fully connected encoder; the decoder mirrors them.
+    init : {"xavier", "released"}, default="xavier"
+        Initial weights: those of the paper, or those of the authors' released code
+        (`dekm.nn.networks.released_initialize`).
+    layerwise : bool, default=False
+        Whether to pretrain every layer as a denoising autoencoder for `n_epochs` first, as DEC does [2]_.
+        Only for fully connected networks.
+    n_epochs : int, default=200
+        Passes over the samples.
+    batch_size : int, default=256
+        Samples per step.
+    lr : float, default=1e-3
+        Learning rate of Adam.
+    progress : bool, default=False
+        Whether to show a progress bar over the epochs.
+    device : str, default="auto"
+        "auto" (a GPU if there is one), "cpu", "cuda" or "cuda:N".
+    random_state : int, RandomState or None, default=None
+        Determines the initial weights, the order of the samples and the denoising.
 
     Attributes
     ----------
-    module_ : the trained network, with submodules ``encoder`` and ``decoder``
-    loss_curve_ : mean squared reconstruction error per sample, of every epoch
-    sample_shape_ : shape of one sample
+    module_ : torch.nn.Module
+        The trained network with the submodules ``encoder`` and ``decoder``.
+    loss_curve_ : list of float
+        Mean loss of the batches of every epoch.
+    sample_shape_ : tuple of int
+        Shape of a sample.
+
+    References
+    ----------
+    .. [1] Guo, Lin and Ye (2021). Deep Embedded K-Means Clustering. arXiv:2109.15149.
+    .. [2] Xie, Girshick and Farhadi (2016). Unsupervised Deep Embedding for Clustering Analysis. ICML.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dekm import Autoencoder
+    >>> X = np.random.default_rng(0).random((50, 6))
+    >>> autoencoder = Autoencoder(embedding_dim=2, hidden=(8,), n_epochs=3, random_state=0)
+    >>> autoencoder.fit_transform(X).shape
+    (50, 2)
     """
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        "architecture": Choice(("auto", "conv", "mlp")),
+        "embedding_dim": Integer(1),
+        "channels": Integers(1, length=len(KERNELS)),
+        "hidden": Integers(1),
+        "init": Choice(tuple(INITIALIZE)),
+        "layerwise": Choice((True, False)),
+        "n_epochs": Integer(0),
+        "batch_size": Integer(1),
+        "lr": Number(0, inclusive=True),
+    }
 
     def __init__(
         self,
@@ -78,7 +111,7 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         channels: Sequence[int] = (32, 64, 128),
         hidden: Sequence[int] = (500, 500, 2000),
         init: str = "xavier",
-        pretraining: str = "end_to_end",
+        layerwise: bool = False,
         n_epochs: int = 200,
         batch_size: int = 256,
         lr: float = 1e-3,
@@ -91,7 +124,7 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self.channels = channels
         self.hidden = hidden
         self.init = init
-        self.pretraining = pretraining
+        self.layerwise = layerwise
         self.n_epochs = n_epochs
         self.batch_size = batch_size
         self.lr = lr
@@ -100,16 +133,16 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Pretrain on samples of shape (n, d) or images of shape (n, h, w, c); `y` is ignored."""
-        self._check()
+        """Pretrain on vectors (n, d) or images (n, h, w, c); `y` is ignored."""
+        check_parameters(self)
         samples = check_samples(self, X, reset=True).to(resolve_device(self.device))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         generator = torch.Generator().manual_seed(seed)
-        self.module_ = self._build(tuple(samples.shape[1:]))
+        self.module_ = self._empty_network()
         INITIALIZE[self.init](self.module_, generator)
         self.module_.to(samples.device)
         schedule: dict[str, Any] = {"n_epochs": self.n_epochs, "batch_size": self.batch_size, "lr": self.lr}
-        if self.pretraining == "layerwise":
+        if self.layerwise:
             pretrain_layers(
                 self.module_.encoder, self.module_.decoder, samples, **schedule, generator=generator
             )
@@ -119,14 +152,14 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """Embeddings H = f(X), float32 of shape (n, e)."""
+        """Embed samples: H = f(X), float32 of shape (n, e)."""
         check_is_fitted(self)
         samples = check_samples(self, X, reset=False)
         device = next(self.module_.parameters()).device
         return encode(self.module_.encoder, samples.to(device)).cpu().numpy()
 
     def save(self, path: str | Path) -> None:
-        """Write weights, settings and loss curve to one safetensors file, which holds no code."""
+        """Write the weights, the parameters and the loss curve to a safetensors file, which holds no code."""
         check_is_fitted(self)
         write_model(path, "Autoencoder", *self._state())
 
@@ -144,13 +177,16 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
     @classmethod
     def _from_state(cls, weights: Tensors, facts: Facts, device: str) -> Self:
-        loaded = cls(**facts["settings"] | {"device": device})
+        settings = facts["settings"] | {"device": device}
+        if "pretraining" in settings:  # files of earlier versions: "end_to_end" or "layerwise"
+            settings["layerwise"] = settings.pop("pretraining") == "layerwise"
+        loaded = cls(**settings)
         loaded.sample_shape_ = tuple(facts["shape"])
         loaded.n_features_in_ = loaded.sample_shape_[0]
         loaded.loss_curve_ = facts["loss_curve"]
         if "feature_names" in facts:
             loaded.feature_names_in_ = np.array(facts["feature_names"], dtype=object)
-        loaded.module_ = loaded._build(loaded.sample_shape_)
+        loaded.module_ = loaded._empty_network()
         loaded.module_.load_state_dict(weights)
         loaded.module_.to(resolve_device(device))
         return loaded
@@ -165,38 +201,17 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         tags.transformer_tags.preserves_dtype = ["float32"]
         return tags
 
-    def _check(self) -> None:
-        check_parameters(self)
-        check_choice("architecture", self.architecture, ("auto", "conv", "mlp"))
-        check_choice("init", self.init, tuple(INITIALIZE))
-        check_choice("pretraining", self.pretraining, ("end_to_end", "layerwise"))
-        for name, widths in (("channels", self.channels), ("hidden", self.hidden)):
-            if not isinstance(widths, Sequence | np.ndarray):
-                raise InputError(f"{name}={widths!r} should be a list of integers >= 1.")
-        if len(self.channels) != len(KERNELS):
-            raise InputError(f"channels={self.channels!r} should be {len(KERNELS)} integers >= 1.")
-        for name, widths in (("channels", self.channels), ("hidden", self.hidden)):
-            for i, width in enumerate(widths):
-                check_integer(f"{name}[{i}]", width, minimum=1)
-
-    def _build(self, shape: tuple[int, ...]) -> Network:
-        """The network with weights not yet set: the default ones would be drawn from the global generator."""
-        architecture = self.architecture
+    def _empty_network(self) -> Network:
+        """The network for samples of `sample_shape_`, its weights not yet set."""
+        shape, architecture = self.sample_shape_, self.architecture
         if architecture == "auto":
             architecture = "conv" if len(shape) == 3 else "mlp"
         if architecture == "conv" and len(shape) != 3:
             raise InputError(
                 f"architecture='conv' needs images of shape (h, w, c); a sample here is {shape}."
             )
-        if architecture == "conv" and self.pretraining == "layerwise":
+        if architecture == "conv" and self.layerwise:
             raise InputError(
-                "pretraining='layerwise' is for fully connected networks: set architecture='mlp', or "
-                "pretraining='end_to_end'."
+                "layerwise=True is for fully connected networks: set architecture='mlp', or layerwise=False."
             )
-        with torch.device("meta"):
-            if architecture == "conv":
-                module: Network = ConvAutoencoder(shape, self.embedding_dim, self.channels)
-            else:
-                module = MLPAutoencoder(shape, self.embedding_dim, self.hidden)
-        module.to_empty(device="cpu")
-        return module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        return empty_network(shape, architecture, self.embedding_dim, self.channels, self.hidden)

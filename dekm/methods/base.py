@@ -1,8 +1,8 @@
-"""What all methods share: an embedding of the data, centers in it, and the nearest center as the label."""
+"""Base class of all methods: an embedding, cluster centers in it, and the nearest center as the label."""
 
 import time
 import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -25,22 +25,32 @@ from tqdm import tqdm
 from dekm.clustering.kmeans import Partition, nearest_center
 from dekm.errors import InputError
 from dekm.methods.persistence import Facts, Tensors, learned, read_model, set_learned, write_model
-from dekm.methods.validation import check_parameters, check_samples
+from dekm.methods.validation import Constraints, Integer, check_parameters, check_samples
 from dekm.nn.device import resolve_device
 
 
 @dataclass(frozen=True)
 class Iteration:
-    """The state of a method after `n_iter` updates of its representation; 0 is the starting point.
+    """The state of a method after `n_iter` updates of the representation.
 
     Attributes
     ----------
-    n_iter : number of updates so far
-    H : embedding
-    labels, centers, inertia : the partition of H
-    changed : share of samples that changed their cluster since the previous iteration; NaN at first
-    loss : mean loss of the batches of the last update; NaN at first
-    V : rows are the eigenvectors of the scatter matrix, for methods that compute them
+    n_iter : int
+        Number of updates so far; 0 is the state before the first one.
+    H : float32 tensor of shape (n, e)
+        Embedding of the samples.
+    labels : int64 tensor of shape (n,)
+        Cluster of every sample.
+    centers : float32 tensor of shape (k, e)
+        Cluster centers.
+    inertia : float
+        Sum of the squared distances of the rows of H to their centers.
+    changed : float
+        Fraction of samples whose cluster changed since the previous iteration; NaN in iteration 0.
+    loss : float
+        Mean loss of the batches of the last update; NaN in iteration 0.
+    V : float32 tensor of shape (e, e) or None
+        Rows are the eigenvectors of the within-class scatter matrix; None if the method does not use them.
     """
 
     n_iter: int
@@ -57,18 +67,27 @@ OnIteration = Callable[[Iteration], None]
 
 
 class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, BaseEstimator):
-    """Base of the methods: fitted centers in an embedding that `_embed` computes.
+    """Base class of the methods. A subclass defines `fit` and `_embed`, the embedding of samples.
 
     Attributes
     ----------
-    labels_ : int64 array (n,), the cluster of every training sample
-    cluster_centers_ : float32 array (k, e)
-    embedding_ : float32 array (n, e), the embedding of the training samples
-    inertia_ : sum of squared distances of the embedded samples to their centers
-    n_iter_ : number of updates of the representation
-    n_clusters_found_ : number of clusters that hold a sample; fewer than n_clusters brings a warning
-    history_ : one dict per iteration: n_iter, loss, changed, inertia, seconds
-    sample_shape_ : shape of one sample
+    labels_ : int64 array of shape (n,)
+        Cluster of every training sample.
+    cluster_centers_ : float32 array of shape (k, e)
+        Cluster centers in the embedding.
+    embedding_ : float32 array of shape (n, e)
+        Embedding of the training samples.
+    inertia_ : float
+        Sum of the squared distances of the embedded samples to their centers.
+    n_iter_ : int
+        Number of updates of the representation.
+    n_clusters_found_ : int
+        Number of clusters that are not empty.
+    history_ : list of dict
+        One dict per iteration with the keys n_iter, loss, changed, inertia (see `Iteration`) and seconds, the
+        time since the start of the fit without that of `on_iteration`.
+    sample_shape_ : tuple of int
+        Shape of a sample.
     """
 
     n_clusters: int
@@ -77,34 +96,34 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
     on_iteration: OnIteration | None
     progress = False
 
-    _WORDS: ClassVar[Mapping[str, Collection[str]]] = {}  # what integer parameters may be instead
-    _ADVICE = "Try a smaller n_clusters."  # where a cluster is empty
+    _parameter_constraints: ClassVar[Constraints] = {"n_clusters": Integer(1), "n_init": Integer(1)}
+    _ADVICE = "Try a smaller n_clusters."  # in the warning about empty clusters
 
     def transform(self, X: Any) -> np.ndarray:
-        """Embeddings of new samples, float32 of shape (n, e)."""
+        """Embed samples; float32 of shape (n, e)."""
         check_is_fitted(self)
         return self._embed(self._load(X, reset=False)).cpu().numpy()
 
     def predict(self, X: Any) -> np.ndarray:
-        """Cluster of each sample: the nearest center in the embedding; int64 of shape (n,)."""
+        """Assign every sample to the nearest center in the embedding; int64 of shape (n,)."""
         check_is_fitted(self)
         H, U = self._embed_beside_centers(X)
         return nearest_center(H, U).cpu().numpy()
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Minus the sum of squared distances of the embedded samples to their nearest centers."""
+        """Minus the sum of the squared distances of the embedded samples to their nearest centers."""
         check_is_fitted(self)
         H, U = self._embed_beside_centers(X)
         return -float(((H - U[nearest_center(H, U)]) ** 2).sum(dtype=torch.float64))
 
     def save(self, path: str | Path) -> None:
-        """Write what was learned and the parameters to one safetensors file, which holds no code."""
+        """Write the parameters and the learned attributes to a safetensors file, which holds no code."""
         check_is_fitted(self)
         write_model(path, type(self).__name__, *self._state())
 
     @classmethod
     def load(cls, path: str | Path, *, device: str = "auto") -> Self:
-        """Read a file that `save` wrote. `on_iteration` and a random state that is no seed are not in it."""
+        """Read a file that `save` wrote; it holds neither `on_iteration` nor a RandomState instance."""
         tensors, facts = read_model(path, cls.__name__)
         loaded = cls(**facts.pop("params") | {"device": device})
         loaded._restore(tensors, facts)
@@ -141,11 +160,11 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         return samples.to(resolve_device(self.device))
 
     def _embed(self, samples: Float[Tensor, "n ..."]) -> Float[Tensor, "n e"]:
-        raise AssertionError("each method defines its embedding")
+        raise NotImplementedError
 
     def _start(self) -> tuple[np.random.RandomState, torch.Generator]:
-        """Begin a fit: an empty history, and the two generators that everything random draws from."""
-        check_parameters(self, self._WORDS)
+        """Check the parameters, clear the history and return the two random generators of the fit."""
+        check_parameters(self)
         random_state = check_random_state(self.random_state)
         self.history_: list[dict[str, float]] = []
         self._bar = tqdm(desc=type(self).__name__, unit=" iterations", disable=not self.progress)
@@ -153,7 +172,7 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         return random_state, torch.Generator().manual_seed(int(random_state.randint(2**31 - 1)))
 
     def _report(self, iteration: Iteration) -> None:
-        """Append to the history and call the hook; the seconds are those of the fit without the hook."""
+        """Append an iteration to `history_` and call `on_iteration`, whose time does not count."""
         seconds = time.perf_counter() - self._started
         self.history_.append(
             {
@@ -171,6 +190,7 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         self._started = time.perf_counter() - seconds
 
     def _finish(self, H: Float[Tensor, "n e"], partition: Partition, n_iter: int) -> Self:
+        """Set the learned attributes; warn if a cluster is empty."""
         self._bar.close()
         del self._bar
         self.embedding_ = H.cpu().numpy()

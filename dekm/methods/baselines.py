@@ -1,6 +1,6 @@
-"""The baselines that run K-means once (Section IV-B): on the data, components of them, or an embedding."""
+"""K-means on the samples and on their principal components (Section IV-B)."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -11,20 +11,47 @@ from torch import Tensor
 from dekm.clustering.kmeans import kmeans
 from dekm.errors import InputError
 from dekm.methods.base import Clusterer, Iteration, OnIteration
-from dekm.methods.deep import DeepClusterer
-from dekm.methods.persistence import Facts, Tensors, below, learned, set_learned, with_prefix
-from dekm.methods.validation import is_number
-from dekm.nn.training import encode
+from dekm.methods.persistence import Facts, Tensors, learned, set_learned, with_prefix, without_prefix
+from dekm.methods.validation import Constraints, Number
 
 
 class KMeans(Clusterer):
-    """K-means on the data as they are, images as vectors of their pixels.
+    r"""K-means on the samples themselves; images are vectors of their pixels.
+
+    It minimizes the sum over the samples, not the mean (Equation (2)):
+
+    .. math:: L_2 = \sum_{i=1}^k \sum_{x \in C_i} \|x - \mu_i\|^2
+
+    where :math:`\mu_i` is a row of ``cluster_centers_`` and :math:`C_i` the set of the samples x whose
+    ``labels_`` are i. The learned attributes are documented in `Clusterer`.
 
     Parameters
     ----------
-    n_clusters : k
-    n_init : number of k-means++ starts; the best counts
-    device, random_state, on_iteration : as in all methods
+    n_clusters : int, default=8
+        Number of clusters k.
+    n_init : int, default=20
+        Number of runs from k-means++ initializations, of which the best is kept.
+    device : str, default="auto"
+        "auto" (a GPU if there is one), "cpu", "cuda" or "cuda:N".
+    random_state : int, RandomState or None, default=None
+        Seed or generator of all random numbers of the fit.
+    on_iteration : callable or None, default=None
+        Called with an `Iteration` when K-means has ended.
+
+    References
+    ----------
+    .. [1] Lloyd (1982). Least Squares Quantization in PCM. IEEE Transactions on Information Theory.
+    .. [2] Arthur and Vassilvitskii (2007). k-means++: The Advantages of Careful Seeding. SODA.
+
+    Examples
+    --------
+    >>> from dekm import KMeans
+    >>> X = [[0, 0], [0, 1], [9, 9], [9, 8]]
+    >>> k_means = KMeans(2, random_state=0).fit(X)
+    >>> k_means.inertia_
+    1.0
+    >>> len(set(k_means.predict([[1, 0], [8, 9]])))
+    2
     """
 
     def __init__(
@@ -48,31 +75,61 @@ class KMeans(Clusterer):
         samples = self._load(X, reset=True)
         self._learn_embedding(samples)
         H = self._embed(samples)
-        partition = kmeans(H, self.n_clusters, n_init=self.n_init, random_state=random_state)
+        partition = kmeans(H, self.n_clusters, n_init=self.n_init, random_state=random_state)  # Equation (2)
         self._report(Iteration(0, H, *partition[:3]))
         return self._finish(H, partition, n_iter=0)
 
     def _learn_embedding(self, samples: Float[Tensor, "n ..."]) -> None:
-        """Nothing to learn: the embedding is the data."""
+        """Fit the map from samples to embeddings; the samples are their own embedding here."""
 
     def _embed(self, samples: Float[Tensor, "n ..."]) -> Float[Tensor, "n d"]:
+        # A copy, so that `embedding_` does not share the memory of the user's array.
         return samples.flatten(1).clone()
 
 
 class PCAKMeans(KMeans):
-    """K-means on the leading principal components that keep a share of the variance.
+    """K-means on the leading principal components.
+
+    The embedding is the smallest number of principal components, not whitened, that explain a given fraction
+    of the variance. K-means minimizes Equation (2), see `KMeans`, on it. The other learned attributes are
+    documented in `Clusterer`.
 
     Parameters
     ----------
-    n_clusters : k
-    variance : share of the variance to keep; the paper's is 0.9
-    n_init : number of k-means++ starts; the best counts
-    device, random_state, on_iteration : as in all methods
+    n_clusters : int, default=8
+        Number of clusters k.
+    variance : float, default=0.9
+        Fraction of the variance to explain, between 0 and 1; the default is the paper's.
+    n_init : int, default=20
+        Number of runs from k-means++ initializations, of which the best is kept.
+    device : str, default="auto"
+        "auto" (a GPU if there is one), "cpu", "cuda" or "cuda:N".
+    random_state : int, RandomState or None, default=None
+        Seed or generator of all random numbers of the fit.
+    on_iteration : callable or None, default=None
+        Called with an `Iteration` when K-means has ended.
 
     Attributes
     ----------
-    pca_ : the fitted scikit-learn transformer
+    pca_ : sklearn.decomposition.PCA
+        The fitted transformer.
+
+    References
+    ----------
+    .. [1] Guo, Lin and Ye (2021). Deep Embedded K-Means Clustering. arXiv:2109.15149. Section IV-B.
+
+    Examples
+    --------
+    >>> from dekm import PCAKMeans
+    >>> X = [[0, 0, 1], [0, 1, 0], [9, 9, 1], [9, 8, 0]]
+    >>> PCAKMeans(2, random_state=0).fit(X).embedding_.shape
+    (4, 1)
     """
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        **KMeans._parameter_constraints,
+        "variance": Number(0, maximum=1),
+    }
 
     def __init__(
         self,
@@ -90,12 +147,11 @@ class PCAKMeans(KMeans):
         self.variance = variance
 
     def _learn_embedding(self, samples: Float[Tensor, "n ..."]) -> None:
-        if not (is_number(self.variance) and 0 < self.variance < 1):
-            raise InputError(f"variance={self.variance!r} should be a number between 0 and 1.")
         if len(samples) < 2:
-            raise InputError(f"n_samples={len(samples)} should be >= 2: one sample has no components.")
+            raise InputError(f"n_samples={len(samples)} should be >= 2: PCA of one sample is not defined.")
         self.pca_ = PCA(self.variance, svd_solver="covariance_eigh").fit(samples.flatten(1).cpu().numpy())
-        # In the order in which a file holds them: the order decides the last bits of a product.
+        # A loaded file has the components in C order. The memory order decides the last bits of a matrix
+        # product, so the fitted components are stored in that order too.
         self.pca_.components_ = np.ascontiguousarray(self.pca_.components_)
 
     def _embed(self, samples: Float[Tensor, "n ..."]) -> Float[Tensor, "n e"]:
@@ -109,44 +165,5 @@ class PCAKMeans(KMeans):
 
     def _restore(self, tensors: Tensors, facts: Facts) -> None:
         self.pca_ = PCA(self.variance, svd_solver="covariance_eigh")
-        set_learned(self.pca_, below("pca_.", tensors), facts.pop("pca"))
+        set_learned(self.pca_, without_prefix("pca_.", tensors), facts.pop("pca"))
         super()._restore({name: value for name, value in tensors.items() if "." not in name}, facts)
-
-
-class AEKMeans(DeepClusterer):
-    """K-means on the embedding of the pretrained autoencoder: the starting point of DEKM.
-
-    Parameters
-    ----------
-    n_clusters : k
-    autoencoder : see `DeepClusterer`
-    n_init : number of k-means++ starts; the best counts
-    device, random_state, on_iteration : as in all methods
-    """
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        autoencoder: Any = None,
-        n_init: int = 100,
-        device: str = "auto",
-        random_state: int | np.random.RandomState | None = None,
-        on_iteration: OnIteration | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.autoencoder = autoencoder
-        self.n_init = n_init
-        self.device = device
-        self.random_state = random_state
-        self.on_iteration = on_iteration
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Cluster `X`; `y` is ignored."""
-        random_state, _ = self._start()
-        samples = self._load(X, reset=True)
-        self.encoder_ = self._pretrained(samples, random_state).encoder
-        H = encode(self.encoder_, samples)
-        partition = kmeans(H, self.n_clusters, n_init=self.n_init, random_state=random_state)
-        self._report(Iteration(0, H, *partition[:3]))
-        return self._finish(H, partition, n_iter=0)

@@ -1,7 +1,7 @@
-"""Deep Clustering Network: an autoencoder and K-means on its embedding, learned in turns."""
+"""Deep Clustering Network (DCN): alternating updates of an autoencoder and of K-means on its embedding."""
 
 from itertools import islice
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -12,24 +12,37 @@ from torch.nn.functional import one_hot
 from dekm.clustering.kmeans import kmeans, nearest_center
 from dekm.methods.autoencoder import Autoencoder
 from dekm.methods.base import Iteration, OnIteration
-from dekm.methods.deep import DeepClusterer, share_changed
+from dekm.methods.deep import DeepClusterer
+from dekm.methods.validation import Constraints, Integer, Number
+from dekm.metrics import label_change
 from dekm.nn.training import Step, batches, encode, squared_error, steps_per_epoch, train
 
-FIRST_COUNT = 100
+FIRST_COUNT = 100  # of every cluster, as in the authors' code
 
 
 def move_centers(
     U: Float[Tensor, "k e"], counts: Int[Tensor, " k"], H: Float[Tensor, "b e"], labels: Int[Tensor, " b"]
 ) -> None:
-    r"""Draw each center to the samples of a batch that it was assigned, in place.
+    r"""Update the centers by the samples of a batch, in place: Equation (8) of Yang et al. (2017).
 
-    One sample after the other, :math:`n \leftarrow n + 1` and :math:`c \leftarrow (1 - 1/n) c + h/n` (Yang,
-    Fu, Sidiropoulos and Hong, 2017, Equation 8). So :math:`n c` grows by h with every sample, and m samples
-    bring a center of count n to
+    Every sample h of a cluster increases the count n of the cluster by one and then moves its center c to
+    :math:`(1 - 1/n) c + h/n`, so it adds h to the product :math:`n c`. The m samples of a batch together,
+    in any order, move the center to
 
     .. math:: \frac{n c + \sum h}{n + m} = c + \frac{\sum h - m c}{n + m}
 
-    in whatever order they come. The sums are in float64, also where float32 products would be TF32.
+    which is computed in float64, because float32 products are TF32 in the steps on a GPU.
+
+    Parameters
+    ----------
+    U : float tensor of shape (k, e)
+        The centers c; changed in place.
+    counts : int64 tensor of shape (k,)
+        The counts n; changed in place.
+    H : float tensor of shape (b, e)
+        The embedded samples h.
+    labels : int64 tensor of shape (b,)
+        Cluster of every sample.
     """
     members = one_hot(labels, len(U)).double()
     sizes = members.sum(0)
@@ -38,32 +51,76 @@ def move_centers(
 
 
 class DCN(DeepClusterer):
-    """Deep Clustering Network (Yang, Fu, Sidiropoulos and Hong, 2017).
+    r"""Deep Clustering Network (DCN) [1]_.
 
-    Minimizes, summed over the values of a sample and as a mean over the batch, the squared reconstruction
-    error plus lambda / 2 times the squared distance of the embedding to its center, Equation (4) there. Every
-    batch is a step of the network with assignment and centers fixed, then an assignment of the batch, then a
-    move of the centers. K-means from the current centers refreshes all three between iterations.
+    It minimizes over the autoencoder, the centers and the labels, Equation (4) of [1]_:
+
+    .. math:: \frac{1}{b} \sum_{i=1}^b \Big( \|x_i - g(f(x_i))\|^2
+        + \frac{\lambda}{2} \|f(x_i) - \mu_{a_i}\|^2 \Big)
+
+    where f is the encoder, g the decoder, :math:`\mu_j` a row of ``cluster_centers_``, :math:`a_i` the label
+    of the sample :math:`x_i`, and :math:`\lambda` is `lam`. Both terms are sums over the values of a sample
+    and means over the b samples of a batch. Every batch updates first the autoencoder, then the labels of
+    the batch, then the centers; after every iteration K-means updates all labels and centers. The learned
+    attributes are documented in `DeepClusterer` and `Clusterer`.
 
     Parameters
     ----------
-    n_clusters : k
-    autoencoder : see `DeepClusterer`; by default fully connected, d-500-500-2000-10
-    lam : lambda, weight of the K-means term
-    epochs_per_iter : passes over the samples between two refreshes
-    max_iter : number of refreshes; there is no other stop
-    batch_size, lr : of Adam
-    n_init : k-means++ starts of the K-means that gives the first centers
-    device : "auto", "cpu", "cuda" or "cuda:N"
-    random_state : int, RandomState or None
-    on_iteration : called with an `Iteration` at each refresh
-    progress : show a bar over the refreshes
+    n_clusters : int, default=8
+        Number of clusters k.
+    autoencoder : Autoencoder, FrozenEstimator or None, default=None
+        The autoencoder to start from, see `DeepClusterer`; None is fully connected, d-500-500-2000-10.
+    lam : float, default=1.0
+        Weight lambda of the K-means term.
+    epochs_per_iter : int, default=10
+        Passes over the samples per iteration.
+    max_iter : int, default=5
+        Number of iterations; there is no other stopping criterion.
+    batch_size : int, default=256
+        Samples per step.
+    lr : float, default=1e-4
+        Learning rate of Adam.
+    n_init : int, default=10
+        Number of k-means++ initializations of the first K-means; the later ones start from the current
+        centers.
+    device : str, default="auto"
+        "auto" (a GPU if there is one), "cpu", "cuda" or "cuda:N".
+    random_state : int, RandomState or None, default=None
+        Seed or generator of all random numbers of the fit.
+    on_iteration : callable or None, default=None
+        Called with an `Iteration` after every K-means.
+    progress : bool, default=False
+        Whether to show a progress bar over the iterations.
 
     Warns
     -----
     ConvergenceWarning
         If a cluster is empty at the end.
+
+    References
+    ----------
+    .. [1] Yang, Fu, Sidiropoulos and Hong (2017). Towards K-means-friendly Spaces: Simultaneous Deep Learning
+       and Clustering. ICML.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from dekm import DCN, Autoencoder
+    >>> X, _ = make_blobs(60, n_features=4, centers=3, random_state=0)
+    >>> autoencoder = Autoencoder(embedding_dim=2, hidden=(8,), n_epochs=3)
+    >>> dcn = DCN(3, autoencoder=autoencoder, epochs_per_iter=1, max_iter=2, n_init=2, random_state=0).fit(X)
+    >>> dcn.labels_.shape, dcn.cluster_centers_.shape
+    ((60,), (3, 2))
     """
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        **DeepClusterer._parameter_constraints,
+        "lam": Number(0, inclusive=True),
+        "epochs_per_iter": Integer(1),
+        "max_iter": Integer(0),
+        "batch_size": Integer(1),
+        "lr": Number(0, inclusive=True),
+    }
 
     def __init__(
         self,
@@ -104,18 +161,19 @@ class DCN(DeepClusterer):
         partition = kmeans(H, self.n_clusters, n_init=self.n_init, random_state=random_state)
         self._report(Iteration(0, H, *partition[:3]))
 
+        # A CUDA graph reads the addresses that were captured, so U, labels and counts are changed in place.
         U, labels = partition.centers.clone(), partition.labels.clone()
         counts = torch.full((self.n_clusters,), FIRST_COUNT, device=samples.device)
 
-        def loss_of(index: Tensor) -> Tensor:
+        def loss_of(index: Tensor) -> Tensor:  # Equation (5): labels and centers are fixed
             x = samples[index]
             h = encoder(x)
             return squared_error(network.decoder(h), x) + self.lam / 2 * squared_error(h, U[labels[index]])
 
         def assign_and_move(index: Tensor) -> None:
             h = encode(encoder, samples[index])
-            labels[index] = nearest_center(h, U)
-            move_centers(U, counts, h, labels[index])
+            labels[index] = nearest_center(h, U)  # Equation (7)
+            move_centers(U, counts, h, labels[index])  # Equation (8)
 
         step = Step(loss_of, network.parameters(), lr=self.lr, after=assign_and_move)
         stream = batches(
@@ -124,12 +182,13 @@ class DCN(DeepClusterer):
         n_steps = self.epochs_per_iter * steps_per_epoch(len(samples), self.batch_size)
         for n_iter in range(1, self.max_iter + 1):
             previous = partition.labels
-            loss = train(step, islice(stream, n_steps))
+            loss = train(step, islice(stream, n_steps))  # Equation (6), by Adam
             H = encode(encoder, samples)
+            # As in the authors' code: K-means on all samples replaces the labels and centers of the batches.
             partition = kmeans(H, self.n_clusters, n_init=1, random_state=random_state, init=U)
             U.copy_(partition.centers)
             labels.copy_(partition.labels)
-            changed = share_changed(previous, labels)
+            changed = label_change(previous, labels, match=False)
             self._report(Iteration(n_iter, H, *partition[:3], changed, loss))
         return self._finish(H, partition, self.max_iter)
 

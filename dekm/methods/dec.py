@@ -1,7 +1,7 @@
-"""Deep Embedded Clustering: DEC, and with a reconstruction term IDEC and DCEC."""
+"""Deep Embedded Clustering (DEC), and IDEC and DCEC, which add a reconstruction term to its loss."""
 
 from itertools import islice
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import torch
@@ -9,74 +9,130 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss
 
-from dekm.clustering.kmeans import center_distances, kmeans, partition_by
+from dekm.clustering.kmeans import assign, center_distances, kmeans
 from dekm.methods.autoencoder import Autoencoder
 from dekm.methods.base import Iteration, OnIteration
-from dekm.methods.deep import DeepClusterer, share_changed
-from dekm.methods.validation import check_choice
+from dekm.methods.deep import DeepClusterer
+from dekm.methods.validation import Choice, Constraints, Integer, Number
+from dekm.metrics import label_change
 from dekm.nn.training import EMBEDDING_BATCH, Step, batches, encode, train
 
 
 def soft_assignment(H: Float[Tensor, "b e"], U: Float[Tensor, "k e"]) -> Float[Tensor, "b k"]:
-    r"""Similarity of embedded points to centroids, Student's t with one degree of freedom.
+    r"""Soft assignments Q of embedded points to centroids, Equation (1) of Xie et al. (2016).
 
     .. math:: q_{ij} = \frac{(1 + \|h_i - \mu_j\|^2)^{-1}}{\sum_{j'} (1 + \|h_i - \mu_{j'}\|^2)^{-1}}
 
-    Equation (1) of Xie, Girshick and Farhadi (2016), alpha = 1. Every row sums to one.
+    where :math:`h_i` is a row of `H` and :math:`\mu_j` a row of `U`. It is Student's t-distribution with one
+    degree of freedom (alpha = 1). The sum of every row is one.
     """
     similarity = 1 / (1 + center_distances(H, U))
     return similarity / similarity.sum(1, keepdim=True)
 
 
 def target_distribution(Q: Float[Tensor, "n k"]) -> Float[Tensor, "n k"]:
-    r"""The target P, sharper than Q; it depends on all n samples through the cluster frequencies f.
+    r"""Target distribution P, Equation (3) of Xie et al. (2016).
 
-    .. math:: p_{ij} = \frac{q_{ij}^2 / f_j}{\sum_{j'} q_{ij'}^2 / f_{j'}}, \quad f_j = \sum_i q_{ij}
+    .. math:: p_{ij} = \frac{q_{ij}^2 / f_j}{\sum_{j'} q_{ij'}^2 / f_{j'}}, \quad f_j = \sum_{i=1}^n q_{ij}
 
-    Equation (3) of Xie, Girshick and Farhadi (2016). Every row sums to one.
+    where :math:`q_{ij}` are the elements of `Q`. The cluster frequencies :math:`f_j` are sums over all n
+    samples, not over a batch. The sum of every row is one.
     """
     weight = Q**2 / Q.sum(0)
     return weight / weight.sum(1, keepdim=True)
 
 
 def kl_divergence(P: Float[Tensor, "b k"], Q: Float[Tensor, "b k"]) -> Float[Tensor, ""]:
-    r"""KL(P || Q) = sum over clusters of p ln(p / q), mean over the batch.
+    r"""Kullback-Leibler divergence, Equation (2) of Xie et al. (2016), as a mean over the b samples.
 
-    Equation (2) of Xie, Girshick and Farhadi (2016).
+    .. math:: KL(P \| Q) = \frac{1}{b} \sum_{i=1}^b \sum_{j=1}^k p_{ij} \ln \frac{p_{ij}}{q_{ij}}
     """
     return (torch.xlogy(P, P) - P * Q.log()).sum(1).mean()
 
 
 class DEC(DeepClusterer):
-    """Deep Embedded Clustering (Xie, Girshick and Farhadi, 2016) and the variants that keep the decoder.
+    r"""Deep Embedded Clustering (DEC) [1]_, and IDEC [2]_ and DCEC [3]_, which keep the decoder.
 
-    Minimizes KL(P || Q) over the encoder and the centroids; with a reconstruction term, the mean squared
-    error over the values of the samples plus `gamma` times KL(P || Q), over the decoder too. IDEC (Guo, Gao,
-    Liu and Yin, 2017) is that on the fully connected autoencoder, DCEC (Guo, Liu, Zhu and Yin, 2017) on the
-    convolutional one.
+    DEC minimizes over the encoder f and the centroids the divergence of Equation (2) of [1]_:
+
+    .. math:: KL(P \| Q) = \frac{1}{b} \sum_{i=1}^b \sum_{j=1}^k p_{ij} \ln \frac{p_{ij}}{q_{ij}}
+
+    where :math:`q_{ij}` is the soft assignment (`soft_assignment`) of the embedding :math:`f(x_i)` to the
+    centroid :math:`\mu_j`, a row of ``cluster_centers_``, and :math:`p_{ij}` is the target computed from it
+    (`target_distribution`), which is constant for `update_interval` steps. It is a sum over the clusters and
+    a mean over the b samples of a batch. With a reconstruction term the loss is
+
+    .. math:: \frac{1}{b d} \sum_{i=1}^b \|x_i - g(f(x_i))\|^2 + \gamma \, KL(P \| Q)
+
+    over the decoder g as well, where :math:`\gamma` is `gamma` and the first term is a mean over the d values
+    of a sample and over the batch: IDEC if the autoencoder is fully connected, DCEC if it is convolutional.
+    The learned attributes are documented in `DeepClusterer` and `Clusterer`.
 
     Parameters
     ----------
-    n_clusters : k
-    autoencoder : see `DeepClusterer`; DEC's is fully connected, d-500-500-2000-10
-    reconstruction : whether the loss has a reconstruction term; "images" where the samples are images:
-        DCEC, which is DEC on anything else (Section IV-B of the paper)
-    gamma : weight of KL(P || Q) beside the reconstruction term; without one it has no effect
-    update_interval : steps between two refreshes of the target P
-    batch_size, lr : of Adam
-    max_iter : at most so many refreshes after the first
-    tol : stop when a smaller share of the samples changes its cluster between two refreshes
-    n_init : k-means++ starts of the K-means that gives the first centroids
-    device : "auto", "cpu", "cuda" or "cuda:N"
-    random_state : int, RandomState or None
-    on_iteration : called with an `Iteration` at each refresh
-    progress : show a bar over the refreshes
+    n_clusters : int, default=8
+        Number of clusters k.
+    autoencoder : Autoencoder, FrozenEstimator or None, default=None
+        The autoencoder to start from, see `DeepClusterer`; None is fully connected, d-500-500-2000-10.
+    reconstruction : bool or "images", default=False
+        Whether the loss has a reconstruction term; "images" adds it for images only, as DCEC does, which is
+        DEC for other samples (Section IV-B of the DEKM paper).
+    gamma : float, default=0.1
+        Weight of the divergence; has no effect without the reconstruction term.
+    update_interval : int, default=140
+        Number of steps between two updates of the target P.
+    batch_size : int, default=256
+        Samples per step.
+    lr : float, default=1e-3
+        Learning rate of Adam.
+    max_iter : int, default=142
+        Maximum number of iterations of `update_interval` steps.
+    tol : float, default=1e-3
+        Stop when the fraction of samples whose cluster changed in an iteration is smaller.
+    n_init : int, default=20
+        Number of k-means++ initializations of the K-means that gives the first centroids.
+    device : str, default="auto"
+        "auto" (a GPU if there is one), "cpu", "cuda" or "cuda:N".
+    random_state : int, RandomState or None, default=None
+        Seed or generator of all random numbers of the fit.
+    on_iteration : callable or None, default=None
+        Called with an `Iteration` at every update of the target.
+    progress : bool, default=False
+        Whether to show a progress bar over the iterations.
 
     Warns
     -----
     ConvergenceWarning
-        If `max_iter` ends the fit, or a cluster is empty at its end.
+        If the fit ends at `max_iter`, or if a cluster is empty at the end.
+
+    References
+    ----------
+    .. [1] Xie, Girshick and Farhadi (2016). Unsupervised Deep Embedding for Clustering Analysis. ICML.
+    .. [2] Guo, Gao, Liu and Yin (2017). Improved Deep Embedded Clustering with Local Structure Preservation.
+       IJCAI.
+    .. [3] Guo, Liu, Zhu and Yin (2017). Deep Clustering with Convolutional Autoencoders. ICONIP.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from dekm import DEC, Autoencoder
+    >>> X, _ = make_blobs(60, n_features=4, centers=3, random_state=0)
+    >>> autoencoder = Autoencoder(embedding_dim=2, hidden=(8,), n_epochs=3)
+    >>> dec = DEC(3, autoencoder=autoencoder, update_interval=2, tol=0.5, n_init=2, random_state=0).fit(X)
+    >>> dec.labels_.shape, dec.cluster_centers_.shape
+    ((60,), (3, 2))
     """
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        **DeepClusterer._parameter_constraints,
+        "reconstruction": Choice((True, False, "images")),
+        "gamma": Number(0, inclusive=True),
+        "update_interval": Integer(1),
+        "batch_size": Integer(1),
+        "lr": Number(0, inclusive=True),
+        "max_iter": Integer(0),
+        "tol": Number(0, inclusive=True),
+    }
 
     def __init__(
         self,
@@ -114,22 +170,23 @@ class DEC(DeepClusterer):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster `X`; `y` is ignored."""
         random_state, generator = self._start()
-        check_choice("reconstruction", self.reconstruction, (True, False, "images"))
         samples = self._load(X, reset=True)
         network = self._pretrained(samples, random_state)
         self.encoder_ = encoder = network.encoder
         reconstruct = samples.ndim == 4 if self.reconstruction == "images" else self.reconstruction
 
+        # Section 3.2: the initial centroids are those of K-means on the pretrained embedding.
         partition = kmeans(
             encode(encoder, samples), self.n_clusters, n_init=self.n_init, random_state=random_state
         )
         U = nn.Parameter(partition.centers.clone())
+        # A CUDA graph reads the addresses that were captured, so P is changed in place below.
         P = torch.empty(len(samples), self.n_clusters, device=samples.device)
 
         def loss_of(index: Tensor) -> Tensor:
             x = samples[index]
             h = encoder(x)
-            divergence = kl_divergence(P[index], soft_assignment(h, U))
+            divergence = kl_divergence(P[index], soft_assignment(h, U))  # Equations (1) and (2)
             return mse_loss(network.decoder(h), x) + self.gamma * divergence if reconstruct else divergence
 
         trained = network if reconstruct else encoder
@@ -140,16 +197,16 @@ class DEC(DeepClusterer):
         labels, loss, changed = None, float("nan"), float("nan")
         for n_iter in range(self.max_iter + 1):
             H = encode(encoder, samples)
-            partition = partition_by(H, U.detach())  # the nearest centroid has the largest q
+            partition = assign(H, U.detach())  # the nearest centroid has the largest q
             if labels is not None:
-                changed = share_changed(labels, partition.labels)
+                changed = label_change(labels, partition.labels, match=False)
             labels = partition.labels
             self._report(Iteration(n_iter, H, *partition[:3], changed, loss))
             if changed < self.tol or n_iter == self.max_iter:
                 break
             Q = torch.cat([soft_assignment(h, U.detach()) for h in H.split(EMBEDDING_BATCH)])
-            P.copy_(target_distribution(Q))
-            loss = train(step, islice(stream, self.update_interval))
+            P.copy_(target_distribution(Q))  # Equation (3)
+            loss = train(step, islice(stream, self.update_interval))  # Equations (4) and (5), by Adam
         self._warn_unless_converged(changed, self.tol, self.max_iter)
         return self._finish(H, partition, n_iter)
 

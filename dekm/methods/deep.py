@@ -1,11 +1,11 @@
-"""What the methods share that start from a pretrained autoencoder."""
+"""Base class of the methods that start from a pretrained autoencoder."""
 
 import copy
 import warnings
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.frozen import FrozenEstimator
@@ -14,22 +14,27 @@ from torch import Tensor
 from dekm.errors import InputError
 from dekm.methods.autoencoder import Autoencoder
 from dekm.methods.base import Clusterer
-from dekm.methods.persistence import Facts, Tensors, below, with_prefix
+from dekm.methods.persistence import Facts, Tensors, with_prefix, without_prefix
 from dekm.nn.networks import Network
 from dekm.nn.training import encode
 
 
 class DeepClusterer(Clusterer):
-    """Base of the methods that start from a pretrained autoencoder.
+    """Base class of the methods that start from a pretrained autoencoder.
 
-    `autoencoder` is an unfitted `Autoencoder`, which `fit` clones and pretrains, or a
-    ``sklearn.frozen.FrozenEstimator`` around a fitted one, whose weights are the start as they are. None
-    stands for the one that the method was published with.
+    Parameters
+    ----------
+    autoencoder : Autoencoder, FrozenEstimator or None
+        An unfitted `Autoencoder` is cloned and pretrained by `fit`. A fitted one in a
+        ``sklearn.frozen.FrozenEstimator`` is not trained again: its weights are the initial weights. None is
+        the autoencoder that the method was published with.
 
     Attributes
     ----------
-    encoder_ : the trained encoder f
-    autoencoder_ : the pretrained autoencoder, unchanged
+    encoder_ : torch.nn.Module
+        The trained encoder f.
+    autoencoder_ : Autoencoder or FrozenEstimator
+        The pretrained autoencoder, whose weights the method does not change.
     """
 
     autoencoder: Any
@@ -41,7 +46,7 @@ class DeepClusterer(Clusterer):
         return encode(self.encoder_, samples.to(device))
 
     def _published_autoencoder(self, samples: Float[Tensor, "n ..."]) -> Autoencoder:
-        """Convolutional with e = n_clusters for images, fully connected with e = 10 else (Section IV-C)."""
+        """Convolutional with e = k for images, fully connected with e = 10 for vectors (Section IV-C)."""
         embedding_dim = self.n_clusters if samples.ndim == 4 else 10
         return Autoencoder(embedding_dim=embedding_dim, device=self.device, progress=self.progress)
 
@@ -52,9 +57,21 @@ class DeepClusterer(Clusterer):
         *,
         n_epochs: int | None = None,
     ) -> Network:
-        """A copy of the pretrained network on the device of the samples: line 1 of Algorithm 1.
+        """Set `autoencoder_` and return a copy of its network: line 1 of Algorithm 1.
 
-        `n_epochs` takes the place of the autoencoder's own.
+        Parameters
+        ----------
+        samples : float32 tensor of shape (n, ...)
+            The training samples; the copy is on their device.
+        random_state : RandomState
+            Seeds an autoencoder whose own `random_state` is None.
+        n_epochs : int or None
+            Overrides the parameter of the autoencoder; None keeps it.
+
+        Raises
+        ------
+        InputError
+            If `autoencoder` is not one, or was fitted on samples of another shape.
         """
         autoencoder = self.autoencoder
         if autoencoder is None:
@@ -78,6 +95,7 @@ class DeepClusterer(Clusterer):
         return copy.deepcopy(self.autoencoder_.module_).to(samples.device)
 
     def _warn_unless_converged(self, changed: float, tol: float, max_iter: int) -> None:
+        """Warn if the fit ended at `max_iter` and not because fewer than `tol` of the labels changed."""
         if max_iter > 0 and not changed < tol:
             warnings.warn(
                 f"{changed:.2%} of the labels still changed at max_iter={max_iter}, not less than "
@@ -94,14 +112,9 @@ class DeepClusterer(Clusterer):
         return tensors | trained | with_prefix("autoencoder_.", weights), facts
 
     def _restore(self, tensors: Tensors, facts: Facts) -> None:
-        weights = below("autoencoder_.", tensors)
+        weights = without_prefix("autoencoder_.", tensors)
         self.autoencoder_ = Autoencoder._from_state(weights, facts.pop("autoencoder"), self.device)
         self.autoencoder = FrozenEstimator(self.autoencoder_)
         self.encoder_ = copy.deepcopy(self.autoencoder_.module_.encoder)
-        self.encoder_.load_state_dict(below("encoder_.", tensors))
+        self.encoder_.load_state_dict(without_prefix("encoder_.", tensors))
         super()._restore({name: value for name, value in tensors.items() if "." not in name}, facts)
-
-
-def share_changed(previous: Int[Tensor, " n"], labels: Int[Tensor, " n"]) -> float:
-    """Share of samples with another label, where the clusters keep their numbers."""
-    return float((previous != labels).float().mean())

@@ -1,4 +1,4 @@
-"""Deep K-Means: K-means with assignments soft enough to be learned by gradients."""
+"""Deep K-Means (DKM): a differentiable K-means loss, trained together with the autoencoder."""
 
 import math
 from collections.abc import Sequence
@@ -11,12 +11,13 @@ from jaxtyping import Float
 from sklearn.frozen import FrozenEstimator
 from torch import Tensor, nn
 
-from dekm.clustering.kmeans import center_distances, kmeans, partition_by
+from dekm.clustering.kmeans import assign, center_distances, kmeans
 from dekm.errors import InputError
 from dekm.methods.autoencoder import Autoencoder
 from dekm.methods.base import Iteration, OnIteration
-from dekm.methods.deep import DeepClusterer, share_changed
-from dekm.methods.validation import check_choice
+from dekm.methods.deep import DeepClusterer
+from dekm.methods.validation import Choice, Constraints, Integer, Number
+from dekm.metrics import label_change
 from dekm.nn.training import Step, batches, encode, squared_error, steps_per_epoch, train
 
 FIRST_ALPHA = 0.1
@@ -25,7 +26,7 @@ N_CONSTANT = 20
 
 
 def annealed_alphas(n_values: int) -> list[float]:
-    r"""The inverse temperatures 0.1, 0.423, 0.752 ... of Fard, Thonet and Gaussier (2020), Section 3.2.
+    r"""Inverse temperatures of the annealing, Section 3.2 of Fard et al. (2020): 0.1, 0.423, 0.752, ...
 
     .. math:: \alpha_1 = 0.1, \quad \alpha_{i+1} = 2^{1 / \ln(i + 1)^2} \alpha_i
     """
@@ -38,49 +39,95 @@ def annealed_alphas(n_values: int) -> list[float]:
 def soft_kmeans_loss(
     H: Float[Tensor, "b e"], U: Float[Tensor, "k e"], alpha: Float[Tensor, ""]
 ) -> Float[Tensor, ""]:
-    r"""Distances to the centers, weighted by a softmax of them: K-means in the limit of large alpha.
+    r"""Soft K-means loss of Fard et al. (2020), which tends to the K-means loss as alpha grows.
 
-    .. math:: \sum_j s_j d_j, \quad d_j = \|h - \mu_j\|^2, \quad
-        s_j = \frac{e^{-\alpha (d_j - \min d)}}{\sum_{j'} e^{-\alpha (d_{j'} - \min d)}}
+    .. math:: \frac{1}{b} \sum_{i=1}^b \sum_{j=1}^k s_{ij} d_{ij}, \quad d_{ij} = \|h_i - \mu_j\|^2, \quad
+        s_{ij} = \frac{e^{-\alpha d_{ij}}}{\sum_{j'} e^{-\alpha d_{ij'}}}
 
-    Mean over the batch. The shift by the smallest distance is PyTorch's own in its softmax.
+    where :math:`h_i` is a row of `H` and :math:`\mu_j` a row of `U`: a sum over the clusters and a mean over
+    the batch. PyTorch's softmax shifts its arguments by their maximum, so a large alpha does not overflow.
     """
     distances = center_distances(H, U)
     return (torch.softmax(-alpha * distances, dim=1) * distances).sum(1).mean()
 
 
 class DKM(DeepClusterer):
-    """Deep K-Means (Fard, Thonet and Gaussier, 2020), after pretraining or with annealing instead of it.
+    r"""Deep K-Means (DKM) [1]_, with a pretrained autoencoder (DKM^p) or with annealing (DKM^a).
 
-    Minimizes over the autoencoder and the centers, as a mean over the batch, the squared reconstruction error
-    summed over the values of a sample, plus lambda times the soft K-means loss.
+    It minimizes over the encoder f, the decoder g and the centers :math:`\mu_j`
+
+    .. math:: \frac{1}{b} \sum_{i=1}^b \Big( \|x_i - g(f(x_i))\|^2
+        + \lambda \sum_{j=1}^k s_{ij} \|f(x_i) - \mu_j\|^2 \Big)
+
+    where :math:`s_{ij}` is the softmax over j of :math:`-\alpha \|f(x_i) - \mu_j\|^2` (`soft_kmeans_loss`),
+    :math:`\mu_j` a row of ``cluster_centers_``, :math:`\lambda` is `lam` and :math:`\alpha` is `alpha`. Both
+    terms are sums over the values of a sample and means over the b samples of a batch. The learned attributes
+    are documented in `DeepClusterer` and `Clusterer`.
 
     Parameters
     ----------
-    n_clusters : k
-    autoencoder : see `DeepClusterer`; by default fully connected, d-500-500-2000-k
-    annealed : whether alpha grows from 0.1 as in `annealed_alphas`, with one value per iteration, from an
-        autoencoder that is not pretrained (DKM^a); else it is constant (DKM^p)
-    alpha : the constant inverse temperature
-    lam : lambda, weight of the K-means term
-    epochs_per_iter : passes over the samples between two reports, with one value of alpha
-    max_iter : number of such blocks, there is no other stop; "auto" takes the authors' 40 with annealing and
-        20 without
-    batch_size, lr : of Adam
-    n_init : k-means++ starts of the K-means that gives the first centers; those of annealing are uniform in
-        [-1, 1]
-    device : "auto", "cpu", "cuda" or "cuda:N"
-    random_state : int, RandomState or None
-    on_iteration : called with an `Iteration` after each block
-    progress : show a bar over the blocks
+    n_clusters : int, default=8
+        Number of clusters k.
+    autoencoder : Autoencoder, FrozenEstimator or None, default=None
+        The autoencoder to start from, see `DeepClusterer`; None is fully connected, d-500-500-2000-k.
+    annealed : bool, default=False
+        Whether alpha grows with every iteration (`annealed_alphas`) and the autoencoder is not pretrained;
+        otherwise alpha is constant.
+    alpha : float, default=1000.0
+        The constant inverse temperature.
+    lam : float, default=1.0
+        Weight lambda of the K-means term.
+    epochs_per_iter : int, default=5
+        Passes over the samples per iteration, all with the same alpha.
+    max_iter : int or "auto", default="auto"
+        Number of iterations, there is no other stopping criterion; "auto" is the authors' 40 with annealing
+        and 20 without.
+    batch_size : int, default=256
+        Samples per step.
+    lr : float, default=1e-3
+        Learning rate of Adam.
+    n_init : int, default=10
+        Number of k-means++ initializations of the first centers; those of annealing are uniform in [-1, 1].
+    device : str, default="auto"
+        "auto" (a GPU if there is one), "cpu", "cuda" or "cuda:N".
+    random_state : int, RandomState or None, default=None
+        Seed or generator of all random numbers of the fit.
+    on_iteration : callable or None, default=None
+        Called with an `Iteration` after every iteration.
+    progress : bool, default=False
+        Whether to show a progress bar over the iterations.
 
     Warns
     -----
     ConvergenceWarning
         If a cluster is empty at the end.
+
+    References
+    ----------
+    .. [1] Fard, Thonet and Gaussier (2020). Deep k-Means: Jointly clustering with k-Means and learning
+       representations. Pattern Recognition Letters.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from dekm import DKM, Autoencoder
+    >>> X, _ = make_blobs(60, n_features=4, centers=3, random_state=0)
+    >>> autoencoder = Autoencoder(embedding_dim=2, hidden=(8,), n_epochs=3)
+    >>> dkm = DKM(3, autoencoder=autoencoder, lam=0.1, max_iter=2, n_init=2, random_state=0).fit(X)
+    >>> dkm.labels_.shape, dkm.cluster_centers_.shape
+    ((60,), (3, 2))
     """
 
-    _WORDS: ClassVar = {"max_iter": ("auto",)}
+    _parameter_constraints: ClassVar[Constraints] = {
+        **DeepClusterer._parameter_constraints,
+        "annealed": Choice((True, False)),
+        "alpha": Number(0),
+        "lam": Number(0, inclusive=True),
+        "epochs_per_iter": Integer(1),
+        "max_iter": Integer(0, words=("auto",)),
+        "batch_size": Integer(1),
+        "lr": Number(0, inclusive=True),
+    }
 
     def __init__(
         self,
@@ -118,7 +165,6 @@ class DKM(DeepClusterer):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster `X`; `y` is ignored."""
         random_state, generator = self._start()
-        check_choice("annealed", self.annealed, (True, False))
         if self.annealed and isinstance(self.autoencoder, FrozenEstimator):
             raise InputError("autoencoder is fitted; with annealed=True it should be unfitted, or None.")
         alphas = self._alphas()
@@ -127,13 +173,15 @@ class DKM(DeepClusterer):
         self.encoder_ = encoder = network.encoder
         H = encode(encoder, samples)
         if self.annealed:
+            # Drawn on the CPU, so that all devices have the same centers; uniform in [-1, 1].
             uniform = 2 * torch.rand(self.n_clusters, H.shape[1], generator=generator) - 1
-            partition = partition_by(H, uniform.to(H.device))
+            partition = assign(H, uniform.to(H.device))
         else:
             partition = kmeans(H, self.n_clusters, n_init=self.n_init, random_state=random_state)
         self._report(Iteration(0, H, *partition[:3]))
 
         U = nn.Parameter(partition.centers.clone())
+        # A CUDA graph reads the addresses that were captured, so alpha is a tensor that is filled in place.
         alpha = torch.empty((), device=samples.device)
 
         def loss_of(index: Tensor) -> Tensor:
@@ -148,16 +196,16 @@ class DKM(DeepClusterer):
         n_steps = self.epochs_per_iter * steps_per_epoch(len(samples), self.batch_size)
         for n_iter, value in enumerate(alphas, start=1):
             previous = partition.labels
-            alpha.fill_(value)
+            alpha.fill_(value)  # Section 3.2
             loss = train(step, islice(stream, n_steps))
             H = encode(encoder, samples)
-            partition = partition_by(H, U.detach())
-            changed = share_changed(previous, partition.labels)
+            partition = assign(H, U.detach())
+            changed = label_change(previous, partition.labels, match=False)
             self._report(Iteration(n_iter, H, *partition[:3], changed, loss))
         return self._finish(H, partition, len(alphas))
 
     def _alphas(self) -> Sequence[float]:
-        """The inverse temperature of every block."""
+        """The inverse temperature of every iteration."""
         if self.annealed:
             return annealed_alphas(N_ANNEALED if self.max_iter == "auto" else int(self.max_iter))
         return [self.alpha] * (N_CONSTANT if self.max_iter == "auto" else int(self.max_iter))

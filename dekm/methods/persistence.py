@@ -1,4 +1,4 @@
-"""Fitted estimators as safetensors files: arrays, and JSON for the rest. Such a file holds no code."""
+"""Fitted estimators as safetensors files: arrays, and JSON metadata for the rest; no code is stored."""
 
 import json
 from collections.abc import Mapping
@@ -19,27 +19,44 @@ Facts = dict[str, Any]
 
 
 def write_model(path: str | Path, kind: str, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
-    """Write an estimator of class `kind`; NumPy's numbers and arrays in `facts` become plain ones."""
+    """Write an estimator to a file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; its folder must exist.
+    kind : str
+        Name of the estimator's class.
+    tensors : mapping of str to tensor
+        Its arrays.
+    facts : mapping of str to Any
+        The rest, stored as JSON; NumPy scalars and arrays become Python numbers and lists.
+
+    Raises
+    ------
+    InputError
+        If the folder does not exist.
+    """
     if not Path(path).absolute().parent.is_dir():
-        raise InputError(f"{path} cannot be written: its folder is not there.")
+        raise InputError(f"{path} cannot be written: its folder does not exist.")
     metadata = {f"dekm.{kind}": json.dumps(facts, default=lambda value: value.tolist())}
     save_file({name: value.cpu().contiguous() for name, value in tensors.items()}, path, metadata=metadata)
 
 
 def read_model(path: str | Path, kind: str) -> tuple[Tensors, Facts]:
-    """Read what `write_model` wrote.
+    """Read the tensors and facts that `write_model` wrote.
 
     Raises
     ------
     InputError
-        If the file is no safetensors file, or holds something other than a `kind`.
+        If the file is not a safetensors file, or does not hold an estimator of class `kind`.
     """
     try:
         with safe_open(path, framework="pt") as file:
             metadata = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except SafetensorError as error:
-        raise InputError(f"{path} is no safetensors file: {error}.") from error
+        raise InputError(f"{path} is not a safetensors file: {error}.") from error
     if f"dekm.{kind}" not in metadata:
         raise InputError(
             f"{path} should hold a dekm.{kind}; it holds {', '.join(metadata) or 'weights only'}."
@@ -48,7 +65,7 @@ def read_model(path: str | Path, kind: str) -> tuple[Tensors, Facts]:
 
 
 def learned(estimator: BaseEstimator) -> tuple[Tensors, Facts]:
-    """The learned attributes that are arrays of numbers, and those that JSON can hold."""
+    """The learned attributes of an estimator: numeric arrays as tensors, and those that JSON can store."""
     attributes = {name: value for name, value in vars(estimator).items() if name.endswith("_")}
     tensors: Tensors = {}
     facts: Facts = {}
@@ -63,7 +80,7 @@ def learned(estimator: BaseEstimator) -> tuple[Tensors, Facts]:
 
 
 def set_learned(estimator: BaseEstimator, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
-    """Give `estimator` what `learned` found in another."""
+    """Set the learned attributes that `learned` returned for another estimator."""
     for name, value in tensors.items():
         setattr(estimator, name, value.numpy())
     for name, value in facts.items():
@@ -75,10 +92,10 @@ def set_learned(estimator: BaseEstimator, tensors: Mapping[str, Tensor], facts: 
 
 
 def with_prefix(prefix: str, tensors: Mapping[str, Tensor]) -> Tensors:
-    """`tensors` under longer names."""
+    """`tensors` with `prefix` before every name."""
     return {prefix + name: value for name, value in tensors.items()}
 
 
-def below(prefix: str, tensors: Mapping[str, Tensor]) -> Tensors:
-    """Those tensors whose names begin with `prefix`, without it."""
+def without_prefix(prefix: str, tensors: Mapping[str, Tensor]) -> Tensors:
+    """The tensors whose names begin with `prefix`, which is removed."""
     return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}

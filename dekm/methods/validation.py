@@ -1,8 +1,9 @@
-"""Checks of what a user passes to an estimator: its parameters, and samples as one float32 tensor."""
+"""Validation of what a user passes to an estimator: its parameters, and the samples."""
 
 import math
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
@@ -16,74 +17,155 @@ from torch import Tensor
 
 from dekm.errors import InputError
 
-SMALLEST_INTEGER = {
-    "n_clusters": 1,
-    "n_init": 1,
-    "batch_size": 1,
-    "max_iter": 0,
-    "n_batches": 1,
-    "n_init_update": 1,
-    "update_interval": 1,
-    "epochs_per_iter": 1,
-    "embedding_dim": 1,
-    "n_epochs": 0,
-}
-POSITIVE = ("alpha",)
-NOT_NEGATIVE = ("lr", "tol", "gamma", "lam")
+
+@dataclass(frozen=True)
+class Integer:
+    """Constraint: an integer, or one of a few strings.
+
+    Attributes
+    ----------
+    minimum : int
+        The smallest valid integer.
+    words : tuple of str
+        The strings that are valid too, such as "auto".
+    """
+
+    minimum: int
+    words: tuple[str, ...] = ()
+
+    def check(self, name: str, value: Any) -> None:
+        """Raise `InputError` unless `value` is valid; a bool is not an integer."""
+        if isinstance(value, str) and value in self.words:
+            return
+        if not (is_number(value) and isinstance(value, Integral) and int(value) >= self.minimum):
+            words = "".join(f" or {word!r}" for word in self.words)
+            raise InputError(f"{name}={value!r} should be an integer >= {self.minimum}{words}.")
 
 
-def check_parameters(estimator: BaseEstimator, words: Mapping[str, Collection[str]] | None = None) -> None:
-    """Check every parameter of `estimator` whose limits are the same for all estimators.
+@dataclass(frozen=True)
+class Integers:
+    """Constraint: a sequence of integers.
 
-    `words` are what its integer parameters may be instead.
+    Attributes
+    ----------
+    minimum : int
+        The smallest valid integer.
+    length : int or None
+        Number of integers; None for any number.
+    """
+
+    minimum: int
+    length: int | None = None
+
+    def check(self, name: str, value: Any) -> None:
+        """Raise `InputError` unless `value` is valid."""
+        if not isinstance(value, Sequence | np.ndarray):
+            raise InputError(f"{name}={value!r} should be a list of integers >= {self.minimum}.")
+        if self.length not in (None, len(value)):
+            raise InputError(f"{name}={value!r} should be {self.length} integers >= {self.minimum}.")
+        for i, element in enumerate(value):
+            Integer(self.minimum).check(f"{name}[{i}]", element)
+
+
+@dataclass(frozen=True)
+class Number:
+    """Constraint: a finite real number.
+
+    Attributes
+    ----------
+    minimum : float
+        Lower bound, not valid itself unless `inclusive`.
+    maximum : float or None
+        Upper bound, not valid itself; None for no upper bound.
+    inclusive : bool
+        Whether `minimum` is valid.
+    """
+
+    minimum: float
+    maximum: float | None = None
+    inclusive: bool = False
+
+    def check(self, name: str, value: Any) -> None:
+        """Raise `InputError` unless `value` is valid; a bool is not a number."""
+        above = is_number(value) and (value > self.minimum or (self.inclusive and value == self.minimum))
+        if above and (self.maximum is None or value < self.maximum):
+            return
+        limits = f"{'>=' if self.inclusive else '>'} {self.minimum}"
+        if self.maximum is not None:
+            limits = f"between {self.minimum} and {self.maximum}"
+        raise InputError(f"{name}={value!r} should be a number {limits}.")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Constraint: one of a few values.
+
+    Attributes
+    ----------
+    values : tuple
+        The valid values. Types count as well: 1 is not True.
+    """
+
+    values: tuple[Any, ...]
+
+    def check(self, name: str, value: Any) -> None:
+        """Raise `InputError` unless `value` is valid."""
+        if not any(type(value) is type(valid) and value == valid for valid in self.values):
+            *others, last = map(repr, self.values)
+            raise InputError(f"{name}={value!r} should be {', '.join(others)} or {last}.")
+
+
+Constraints = Mapping[str, Integer | Integers | Number | Choice]
+
+
+def check_parameters(estimator: BaseEstimator) -> None:
+    """Check the parameters of an estimator by the `_parameter_constraints` of its class.
 
     Raises
     ------
     InputError
-        Naming the first parameter that is outside its limits.
+        If a parameter is not valid; the text names the first such parameter.
     """
-    for name, value in estimator.get_params(deep=False).items():
-        if name in SMALLEST_INTEGER:
-            check_integer(name, value, minimum=SMALLEST_INTEGER[name], words=(words or {}).get(name, ()))
-        elif name in POSITIVE and not (is_number(value) and value > 0):
-            raise InputError(f"{name}={value!r} should be a number > 0.")
-        elif name in NOT_NEGATIVE and not (is_number(value) and value >= 0):
-            raise InputError(f"{name}={value!r} should be a number >= 0.")
-
-
-def check_integer(name: str, value: Any, *, minimum: int, words: Collection[str] = ()) -> None:
-    """Check an integer parameter that may also be one of a few words."""
-    if isinstance(value, str) and value in words:
-        return
-    if not is_number(value) or not isinstance(value, Integral) or int(value) < minimum:
-        choices = "".join(f" or {word!r}" for word in words)
-        raise InputError(f"{name}={value!r} should be an integer >= {minimum}{choices}.")
-
-
-def check_choice(name: str, value: Any, choices: Collection[Any]) -> None:
-    """Check a parameter that has a few values."""
-    if not any(type(value) is type(choice) and value == choice for choice in choices):
-        *others, last = map(repr, choices)
-        raise InputError(f"{name}={value!r} should be {', '.join(others)} or {last}.")
+    for name, constraint in estimator._parameter_constraints.items():
+        constraint.check(name, getattr(estimator, name))
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a finite real number, and no truth value."""
+    """Whether a value is a finite real number and not a bool."""
     return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
 
 
 def check_samples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Float[Tensor, "n ..."]:
-    """Validate X for `estimator` and return it as a float32 tensor on the CPU.
+    """Validate samples and return them as a float32 tensor on the CPU.
 
-    Accepted are arrays (n, d), images (n, h, w) or (n, h, w, c), sparse matrices and data frames; grey
-    images get a channel axis. With `reset` the shape of a sample is stored as ``sample_shape_``, else it
-    must equal the stored one. A contiguous float32 array is not copied: one mapped from a file stays there.
+    Parameters
+    ----------
+    estimator : BaseEstimator
+        The estimator that the samples are passed to.
+    X : array-like, sparse matrix or data frame
+        Vectors (n, d), grey images (n, h, w), which get a channel axis, or images (n, h, w, c). A contiguous
+        float32 array is not copied: an array that is mapped from a file stays in the file.
+    reset : bool
+        Whether to store the shape of a sample as ``sample_shape_``; otherwise it must equal the stored one.
 
     Raises
     ------
     InputError
-        If X is empty, not numeric, not finite, or of another sample shape than the one fitted.
+        If X is empty, not numeric, not finite, or its samples are not of the shape fitted.
     """
+    array = as_array(estimator, X, reset=reset)
+    if reset:
+        estimator.sample_shape_ = array.shape[1:]
+        estimator.n_features_in_ = array.shape[1]
+    elif array.shape[1:] != estimator.sample_shape_:
+        raise InputError(shape_mismatch(estimator, array.shape))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The given NumPy array is not writable")  # it is never written to
+        return torch.from_numpy(array)
+
+
+def as_array(estimator: BaseEstimator, X: Any, *, reset: bool) -> np.ndarray:
+    """Samples as a contiguous float32 array (n, d) or (n, h, w, c), validated by scikit-learn."""
     try:
         checked = validate_data(
             estimator, X, reset=reset, dtype=np.float32, ensure_2d=False, allow_nd=True, accept_sparse="csr"
@@ -96,23 +178,17 @@ def check_samples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Float[Ten
             f"X of shape {array.shape} should be (n, d), (n, h, w) or (n, h, w, c). "
             "Reshape your data: a single feature is X.reshape(-1, 1), a single sample X.reshape(1, -1)."
         )
-    if array.ndim == 3:
-        array = array[..., np.newaxis]
-    if reset:
-        estimator.sample_shape_ = array.shape[1:]
-        estimator.n_features_in_ = array.shape[1]
-    elif array.shape[1:] != estimator.sample_shape_:
-        name = type(estimator).__name__
-        message = (
-            f"X has samples of shape {array.shape[1:]}, but {name} was fitted on samples of shape "
-            f"{estimator.sample_shape_}."
-        )
-        if array.ndim == 2:  # in scikit-learn's words too, which its own checks look for
-            expected = estimator.n_features_in_
-            message += (
-                f" X has {array.shape[1]} features, but {name} is expecting {expected} features as input."
-            )
-        raise InputError(message)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The given NumPy array is not writable")  # nothing writes to it
-        return torch.from_numpy(array)
+    return array[..., np.newaxis] if array.ndim == 3 else array
+
+
+def shape_mismatch(estimator: BaseEstimator, shape: tuple[int, ...]) -> str:
+    """The error text for X of a shape whose samples are not those of the fit."""
+    name = type(estimator).__name__
+    message = (
+        f"X has samples of shape {shape[1:]}, but {name} was fitted on samples of shape "
+        f"{estimator.sample_shape_}."
+    )
+    if len(shape) == 2:  # scikit-learn's estimator checks look for its own wording
+        expected = estimator.n_features_in_
+        message += f" X has {shape[1]} features, but {name} is expecting {expected} features as input."
+    return message

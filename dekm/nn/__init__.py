@@ -1,1 +1,1 @@
-"""The networks f and g, and the training step that all deep methods share."""
+"""The networks f and g, their pretraining, and the training step of all deep methods."""

@@ -1,6 +1,6 @@
-"""The encoder f and decoder g of the paper (Section IV-C).
+"""The encoder f and the decoder g of the paper (Section IV-C), and their initial weights.
 
-Samples keep the shape of Table II: images are (h, w, c), vectors are (d,).
+Samples have the shapes of Table II: images are (h, w, c), vectors are (d,).
 """
 
 import math
@@ -19,9 +19,16 @@ STRIDE = 2
 
 
 def convolution_sides(side: int) -> tuple[list[int], list[int]]:
-    """Sides before and after each convolution, and the padding of each.
+    """Height (or width) of the feature maps before and after each convolution, and the paddings.
 
-    The third convolution is unpadded where `side` is not a multiple of 8: 28, 14, 7, 3.
+    The third convolution has no padding if `side` is not a multiple of 8: 28 becomes 14, 7 and 3.
+
+    Returns
+    -------
+    sides : list of int
+        `side`, and the side after each convolution.
+    paddings : list of int
+        Padding of each convolution.
     """
     sides, paddings = [side], []
     for layer, kernel in enumerate(KERNELS):
@@ -32,9 +39,20 @@ def convolution_sides(side: int) -> tuple[list[int], list[int]]:
 
 
 class ConvAutoencoder(nn.Module):
-    """Three strided convolutions and a dense embedding, and their mirror: for images (h, w, c).
+    """Convolutional autoencoder for images (h, w, c).
 
-    Output padding restores the sides, so ``decoder(encoder(x))`` has the shape of ``x`` for any h and w.
+    The encoder is three convolutions of stride 2 with ReLU and a linear embedding; the decoder mirrors it
+    with transposed convolutions, whose output padding makes the reconstruction as large as the image for any
+    h and w.
+
+    Parameters
+    ----------
+    shape : sequence of 3 ints
+        (h, w, c) of a sample.
+    embedding_dim : int
+        Dimension e of the embedding.
+    channels : sequence of 3 ints
+        Output channels of the convolutions.
     """
 
     def __init__(self, shape: Sequence[int], embedding_dim: int, channels: Sequence[int]) -> None:
@@ -68,7 +86,17 @@ class ConvAutoencoder(nn.Module):
 
 
 class MLPAutoencoder(nn.Module):
-    """Fully connected d-500-500-2000-e and its mirror, for samples of any shape with d values."""
+    """Fully connected autoencoder for samples of any shape; the paper's is d-500-500-2000-e, mirrored.
+
+    Parameters
+    ----------
+    shape : sequence of int
+        Shape of a sample; d is the product.
+    embedding_dim : int
+        Dimension e of the embedding.
+    hidden : sequence of int
+        Widths of the hidden layers of the encoder.
+    """
 
     def __init__(self, shape: Sequence[int], embedding_dim: int, hidden: Sequence[int]) -> None:
         super().__init__()
@@ -84,8 +112,29 @@ class MLPAutoencoder(nn.Module):
 Network = ConvAutoencoder | MLPAutoencoder
 
 
+def empty_network(
+    shape: Sequence[int],
+    architecture: str,
+    embedding_dim: int,
+    channels: Sequence[int],
+    hidden: Sequence[int],
+) -> Network:
+    """A network on the CPU with uninitialized weights.
+
+    PyTorch's own initialization would draw from the global generator, so the layers are created without
+    memory first.
+    """
+    with torch.device("meta"):
+        if architecture == "conv":
+            network: Network = ConvAutoencoder(shape, embedding_dim, channels)
+        else:
+            network = MLPAutoencoder(shape, embedding_dim, hidden)
+    network.to_empty(device="cpu")
+    return network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+
+
 def dense_layers(widths: Sequence[int]) -> list[nn.Module]:
-    """Linear layers with ReLU between them; the last is linear."""
+    """Linear layers of these widths with ReLU between them, and none after the last."""
     layers: list[nn.Module] = []
     for n_in, n_out in pairwise(widths):
         layers += [Dense(n_in, n_out), nn.ReLU()]
@@ -93,7 +142,7 @@ def dense_layers(widths: Sequence[int]) -> list[nn.Module]:
 
 
 def xavier_initialize(module: nn.Module, generator: torch.Generator) -> None:
-    """Xavier uniform weights and zero biases, in place."""
+    """Set Xavier uniform weights and zero biases in place (Section IV-C)."""
     for parameter in module.parameters():
         if parameter.ndim > 1:
             nn.init.xavier_uniform_(parameter, generator=generator)
@@ -102,10 +151,10 @@ def xavier_initialize(module: nn.Module, generator: torch.Generator) -> None:
 
 
 def released_initialize(network: Network, generator: torch.Generator) -> None:
-    """The authors' released initialization, in place: uniform weights in [-0.05, 0.05] and zero biases.
+    """Set the initial weights of the authors' released code in place.
 
-    Those of the convolutional network are its three encoder convolutions (its other layers are Xavier's),
-    those of the fully connected one all its layers.
+    Weights are uniform in [-0.05, 0.05] in the three convolutions of a convolutional encoder and in all
+    layers of a fully connected network, and Xavier uniform in the other layers. Biases are zero.
     """
     xavier_initialize(network, generator)
     uniform = network if isinstance(network, MLPAutoencoder) else network.encoder

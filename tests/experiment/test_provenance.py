@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from dekm.experiment.provenance import facts
+from dekm.methods import METHODS
 
 PACKAGE = Path(__file__).parents[2] / "dekm"
+METHOD_MODULES = {row.module for row in METHODS.values()}
 
 
 @pytest.fixture
@@ -40,7 +42,7 @@ def test_comments_and_docstrings_do_not_change_the_digest_of_the_code(package):
         "    # the residuals\n\n    D = ((H - U[labels])).double()\n",
     )
     edit("dekm.clustering.scatter", "Within-class scatter matrix of a K-means partition", "The scatter")
-    edit("dekm.clustering.scatter", '"""Equations (2) to (5)', '"""Some equations')
+    edit("dekm.clustering.scatter", '"""Equation (4): the', '"""The')
     assert source_digest("dekm.clustering.scatter") == before
 
 
@@ -51,6 +53,16 @@ def test_code_changes_the_digest_of_its_module_and_of_those_that_import_it(packa
     edit("dekm.clustering.scatter", "D.T @ D", "D.T @ D / 2")
     after = [source_digest(module) for module in modules]
     assert [a != b for a, b in zip(before, after, strict=True)] == [True, True, False]
+
+
+@pytest.mark.parametrize("method", sorted(METHOD_MODULES))
+def test_the_digest_of_a_method_does_not_depend_on_the_table_or_on_another_method(package, method):
+    source_digest, edit = package
+    before = source_digest(method)
+    edit("dekm.methods.__init__", "METHODS: dict", "ADDED = 1\nMETHODS: dict")
+    for other in METHOD_MODULES - {method}:
+        edit(other, "\nclass ", "\nADDED = 1\n\n\nclass ")
+    assert source_digest(method) == before
 
 
 def test_imports_are_followed_through_several_modules(package):

@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 from dekm.errors import InputError
 from dekm.methods.autoencoder import Autoencoder
+from dekm.methods.persistence import write_model
 from dekm.nn.convolution import GreyConv2d, GreyConvTranspose2d
 from dekm.nn.networks import ConvAutoencoder, MLPAutoencoder, convolution_sides, xavier_initialize
 from dekm.nn.training import squared_error
@@ -80,7 +81,7 @@ def test_embedding_and_reconstruction_are_linear_layers(network):
     assert isinstance(network.encoder[-1], torch.nn.Linear)
 
 
-def test_images_may_go_through_the_dense_network(images, tiny):
+def test_images_may_be_embedded_by_the_fully_connected_network(images, tiny):
     autoencoder = tiny(architecture="mlp", n_epochs=1).fit(images.X)
     assert autoencoder.transform(images.X).shape == (60, 3)
     assert autoencoder.module_(torch.from_numpy(images.X)).shape == (60, 8, 8, 1)
@@ -172,7 +173,7 @@ def test_a_saved_autoencoder_embeds_the_same_in_a_new_process(blobs, images, tin
         np.testing.assert_array_equal(np.load(tmp_path / f"{kind}-H.npy"), H)
 
 
-def test_a_saved_autoencoder_comes_back_with_settings_and_loss_curve(images, tiny, tmp_path):
+def test_a_loaded_autoencoder_has_the_parameters_and_the_loss_curve_of_the_saved_one(images, tiny, tmp_path):
     saved = tiny(embedding_dim=4, random_state=np.random.RandomState(0)).fit(images.X)
     saved.save(tmp_path / "a.safetensors")
     loaded = Autoencoder.load(tmp_path / "a.safetensors", device="cpu")
@@ -183,6 +184,18 @@ def test_a_saved_autoencoder_comes_back_with_settings_and_loss_curve(images, tin
         loaded.transform(np.zeros((2, 9, 8, 1)))
 
 
+@pytest.mark.parametrize(("old", "layerwise"), [("end_to_end", False), ("layerwise", True)])
+def test_a_file_of_an_earlier_version_is_read(old, layerwise, blobs, tiny, tmp_path):
+    saved = tiny(layerwise=layerwise).fit(blobs.X)
+    weights, facts = saved._state()
+    settings = {key: value for key, value in facts["settings"].items() if key != "layerwise"}
+    earlier = facts | {"settings": settings | {"pretraining": old}}
+    write_model(tmp_path / "a.safetensors", "Autoencoder", weights, earlier)
+    loaded = Autoencoder.load(tmp_path / "a.safetensors", device="cpu")
+    assert loaded.layerwise is layerwise
+    np.testing.assert_array_equal(loaded.transform(blobs.X), saved.transform(blobs.X))
+
+
 def test_the_file_is_safetensors_and_holds_weights_only(blobs, tiny, tmp_path):
     autoencoder = tiny().fit(blobs.X)
     autoencoder.save(tmp_path / "a.safetensors")
@@ -191,7 +204,7 @@ def test_the_file_is_safetensors_and_holds_weights_only(blobs, tiny, tmp_path):
         assert list(file.metadata()) == ["dekm.Autoencoder"]
 
 
-def test_a_file_of_something_else_is_refused(tmp_path):
+def test_a_file_without_an_autoencoder_is_refused(tmp_path):
     save_file({"weight": torch.zeros(2)}, tmp_path / "other.safetensors")
     with pytest.raises(InputError, match=r"other\.safetensors"):
         Autoencoder.load(tmp_path / "other.safetensors")
@@ -205,7 +218,7 @@ def test_saving_and_embedding_need_a_fit(blobs, tiny, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_unknown_architecture_is_named(blobs, tiny):
+def test_an_unknown_architecture_is_refused(blobs, tiny):
     with pytest.raises(InputError, match="architecture='cnn' should be 'auto', 'conv' or 'mlp'"):
         tiny(architecture="cnn").fit(blobs.X)
 
@@ -219,7 +232,7 @@ def test_convolutions_need_images(blobs, tiny):
     ("name", "value"),
     [("batch_size", 0), ("n_epochs", -1), ("embedding_dim", 0), ("lr", -1.0), ("channels", (4, 8))],
 )
-def test_a_parameter_that_cannot_be_used_is_named(name, value, images, tiny):
+def test_an_invalid_parameter_is_refused(name, value, images, tiny):
     with pytest.raises(InputError, match=f"{name}="):
         tiny(**{name: value}).fit(images.X)
 

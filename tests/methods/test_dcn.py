@@ -12,7 +12,7 @@ from dekm.metrics import nmi
 from dekm.nn.training import squared_error
 
 
-def test_four_points_move_two_centers():
+def test_the_update_of_two_centers_by_four_points_by_hand():
     U = torch.tensor([[0.0, 0.0], [10.0, 0.0]])
     counts = torch.tensor([100, 100])
     H = torch.tensor([[1.0, 2.0], [11.0, 0.0], [3.0, 2.0], [-1.0, -1.0]])
@@ -21,7 +21,7 @@ def test_four_points_move_two_centers():
     np.testing.assert_allclose(U, [[3 / 103, 3 / 103], [1011 / 101, 0.0]], rtol=1e-6)
 
 
-def test_one_move_of_a_batch_is_the_update_of_one_sample_after_the_other():
+def test_the_update_by_a_batch_equals_the_updates_by_its_samples_one_by_one():
     rng = np.random.default_rng(0)
     H, labels = rng.normal(size=(256, 5)), rng.integers(0, 4, 256)
     start = rng.normal(size=(4, 5))
@@ -35,7 +35,7 @@ def test_one_move_of_a_batch_is_the_update_of_one_sample_after_the_other():
     np.testing.assert_array_equal(counts, n)
 
 
-def test_a_cluster_without_samples_in_the_batch_stays():
+def test_the_center_of_a_cluster_without_samples_in_the_batch_does_not_move():
     U = torch.tensor([[0.0], [5.0]])
     move_centers(U, torch.tensor([100, 100]), torch.tensor([[1.0]]), torch.tensor([0]))
     assert U[1].item() == 5.0
@@ -71,7 +71,7 @@ def test_every_refresh_is_reported_once(make_method, blobs):
     assert dcn.n_iter_ == 3
 
 
-def test_lambda_draws_the_embedding_together(make_method, blobs):
+def test_a_larger_lambda_gives_a_smaller_inertia(make_method, blobs):
     near, far = (make_method("dcn", lam=lam, lr=1e-3).fit(blobs.X) for lam in (10.0, 0.0))
     assert near.inertia_ < far.inertia_
 
@@ -90,7 +90,9 @@ def test_digits_trained_from_scratch_do_not_fall_below_kmeans_on_the_autoencoder
 
 
 @pytest.mark.parametrize(("embedding_dim", "n_clusters"), [(3, 5), (7, 2)])
-def test_embedding_dimension_and_number_of_clusters_are_apart(embedding_dim, n_clusters, tiny, blobs):
+def test_the_number_of_clusters_need_not_be_the_dimension_of_the_embedding(
+    embedding_dim, n_clusters, tiny, blobs
+):
     params = {"max_iter": 1, "epochs_per_iter": 1, "n_init": 2, "device": "cpu", "random_state": 0}
     dcn = DCN(n_clusters, autoencoder=tiny(embedding_dim), **params).fit(blobs.X)
     assert dcn.cluster_centers_.shape == (n_clusters, embedding_dim)

@@ -49,7 +49,7 @@ def test_target_distribution_of_three_points():
     np.testing.assert_allclose(target_distribution(Q), P, rtol=1e-12)
 
 
-def test_target_distribution_of_a_batch_is_another_one():
+def test_target_distribution_of_a_batch_differs_from_that_of_all_samples():
     Q = torch.tensor([[0.8, 0.2], [0.6, 0.4], [0.6, 0.4]], dtype=torch.float64)
     np.testing.assert_allclose(target_distribution(Q[:1]), [[0.8, 0.2]], rtol=1e-12)
 
@@ -61,7 +61,7 @@ def test_divergence_is_the_sum_over_clusters_and_the_mean_over_samples(points):
     assert float(kl_divergence(P, P)) == pytest.approx(0.0, abs=1e-12)
 
 
-def test_divergence_of_a_certain_target_is_finite():
+def test_divergence_is_finite_where_the_target_is_zero():
     P = torch.tensor([[1.0, 0.0]])
     assert float(kl_divergence(P, torch.tensor([[0.5, 0.5]]))) == pytest.approx(np.log(2))
 
@@ -82,7 +82,7 @@ def test_the_target_is_that_of_the_whole_data_and_not_of_a_batch(blobs, tiny):
     assert abs(loss - numpy_kl(halves, Q)) > 1e-3 * loss
 
 
-def test_gamma_weighs_the_divergence_beside_the_mean_squared_error(blobs, tiny):
+def test_the_loss_is_the_mean_squared_error_plus_gamma_times_the_divergence(blobs, tiny):
     X = blobs.X[:10]
     dec = still(tiny, reconstruction=True, gamma=0.5).fit(X)
     with torch.no_grad():
@@ -136,12 +136,12 @@ def test_it_stops_when_few_labels_change_but_never_at_the_first_refresh(blobs, t
     assert np.isnan(dec.history_[0]["changed"])
 
 
-def test_data_without_clusters_end_at_max_iter_with_the_reason(noise, tiny):
+def test_data_without_clusters_end_at_max_iter_with_a_warning(noise, tiny):
     with pytest.warns(ConvergenceWarning, match=r"of the labels still changed at max_iter=2.*Increase"):
         assert still(tiny, max_iter=2, tol=0.0).fit(noise).n_iter_ == 2
 
 
-def test_a_diverging_loss_names_the_learning_rate(blobs, tiny):
+def test_the_error_for_a_diverging_loss_names_the_learning_rate(blobs, tiny):
     with pytest.raises(InputError, match=r"diverged with lr=1e\+25.*Try a smaller lr"):
         still(tiny, lr=1e25).fit(blobs.X)
     with pytest.raises(InputError, match=r"diverged with lr=1e\+25"):
@@ -171,7 +171,7 @@ def test_fewer_distinct_points_than_clusters_warn_and_give_valid_labels(name, ma
         ({"n_init": True}, r"n_init=True should be an integer >= 1\."),
     ],
 )
-def test_a_wrong_parameter_is_named_with_what_is_right(params, message, tiny, blobs):
+def test_an_invalid_parameter_is_refused_with_the_valid_values(params, message, tiny, blobs):
     dec = still(tiny).set_params(**params)
     with pytest.raises(InputError, match=message):
         dec.fit(blobs.X)

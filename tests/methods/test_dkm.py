@@ -74,7 +74,7 @@ def test_annealing_starts_without_pretraining_from_uniform_centers(blobs, tiny):
     assert dkm.history_[-1]["loss"] < dkm.history_[1]["loss"]
 
 
-def test_pretrained_mode_has_twenty_blocks(make_method, blobs):
+def test_pretrained_mode_has_twenty_iterations(make_method, blobs):
     assert make_method("dkm", max_iter="auto", epochs_per_iter=1).fit(blobs.X).n_iter_ == 20
 
 
@@ -93,7 +93,7 @@ def test_a_fitted_autoencoder_cannot_be_annealed(blobs, tiny):
         ({"lam": None}, r"lam=None should be a number >= 0\."),
     ],
 )
-def test_a_wrong_parameter_is_named_with_what_is_right(params, message, make_method, blobs):
+def test_an_invalid_parameter_is_refused_with_the_valid_values(params, message, make_method, blobs):
     dkm = make_method("dkm").set_params(**params)
     with pytest.raises(InputError, match=message):
         dkm.fit(blobs.X)

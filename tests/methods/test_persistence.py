@@ -26,7 +26,7 @@ for name, row in METHODS.items():
 
 @every_method
 @pytest.mark.parametrize("kind", ["blobs", "images"])
-def test_what_was_learned_comes_back(name, kind, make_method, request, tmp_path):
+def test_learned_attributes_and_parameters_are_restored(name, kind, make_method, request, tmp_path):
     X, _ = request.getfixturevalue(kind)
     saved = make_method(name).fit(X)
     saved.save(tmp_path / "a.safetensors")
@@ -62,14 +62,14 @@ def test_a_loaded_estimator_can_be_saved_and_fitted_again(name, make_method, blo
     assert loaded.fit(blobs.X).labels_.shape == (300,)
 
 
-def test_a_loaded_deep_method_starts_again_from_the_same_weights(make_method, blobs, tmp_path):
+def test_a_loaded_deep_method_starts_from_the_same_pretrained_weights(make_method, blobs, tmp_path):
     saved = make_method("dec").fit(blobs.X)
     saved.save(tmp_path / "a.safetensors")
     loaded = DEC.load(tmp_path / "a.safetensors", device="cpu").set_params(max_iter=0).fit(blobs.X)
     np.testing.assert_array_equal(loaded.transform(blobs.X), saved.autoencoder_.transform(blobs.X))
 
 
-def test_names_of_columns_come_back(make_method, blobs, tmp_path):
+def test_names_of_columns_are_restored(make_method, blobs, tmp_path):
     X = pd.DataFrame(blobs.X, columns=[f"c{i}" for i in range(10)])
     saved = make_method("dec").fit(X)
     saved.save(tmp_path / "a.safetensors")
@@ -79,12 +79,12 @@ def test_names_of_columns_come_back(make_method, blobs, tmp_path):
         loaded.predict(X.rename(columns={"c0": "other"}))
 
 
-def test_before_a_fit_there_is_nothing_to_save(make_method, tmp_path):
+def test_an_estimator_that_is_not_fitted_cannot_be_saved(make_method, tmp_path):
     with pytest.raises(NotFittedError):
         make_method("dec").save(tmp_path / "a.safetensors")
 
 
-def test_a_file_of_another_class_is_named(make_method, blobs, tmp_path):
+def test_a_file_of_another_class_is_refused(make_method, blobs, tmp_path):
     path = tmp_path / "a.safetensors"
     make_method("dec").fit(blobs.X).save(path)
     for other in (DKM, Autoencoder):
@@ -92,8 +92,8 @@ def test_a_file_of_another_class_is_named(make_method, blobs, tmp_path):
             other.load(path)
 
 
-def test_a_file_that_is_none_of_ours_is_named(tmp_path):
+def test_a_file_that_is_not_a_safetensors_file_is_refused(tmp_path):
     path = tmp_path / "a.safetensors"
-    path.write_text("nothing of the kind")
-    with pytest.raises(InputError, match=r"a\.safetensors is no safetensors file"):
+    path.write_text("plain text")
+    with pytest.raises(InputError, match=r"a\.safetensors is not a safetensors file"):
         DEC.load(path)

@@ -4,41 +4,85 @@ import torch
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+import dekm
 from dekm.errors import InputError
-from dekm.methods.validation import check_choice, check_integer, check_samples
+from dekm.methods.validation import Choice, Integer, Integers, Number, check_samples
+
+NOT_CONSTRAINED = {"autoencoder", "device", "random_state", "on_iteration", "progress"}
 
 
 @pytest.mark.parametrize("value", [0, 1.0, "5", None, True, float("inf"), "all"])
-def test_what_is_no_integer_above_the_minimum_is_named(value):
+def test_a_value_that_is_not_an_integer_above_the_minimum_is_refused(value):
     with pytest.raises(InputError, match=r"size=.* should be an integer >= 1 or 'auto'\."):
-        check_integer("size", value, minimum=1, words=("auto",))
+        Integer(1, words=("auto",)).check("size", value)
 
 
 def test_an_integer_or_a_word_passes():
-    check_integer("size", 1, minimum=1)
-    check_integer("size", "auto", minimum=1, words=("auto",))
+    Integer(1).check("size", 1)
+    Integer(1).check("size", np.int64(1))
+    Integer(1, words=("auto",)).check("size", "auto")
 
 
 @pytest.mark.parametrize("value", [1, "no", None])
-def test_a_choice_that_is_none_of_them_is_named(value):
+def test_a_value_that_is_not_among_the_choices_is_refused(value):
     with pytest.raises(InputError, match=r"keep=.* should be True, False or 'images'\."):
-        check_choice("keep", value, (True, False, "images"))
+        Choice((True, False, "images")).check("keep", value)
 
 
-def test_restarts_follow_the_lloyd_iterations_of_the_fit_before(make_method):
+@pytest.mark.parametrize(
+    ("constraint", "valid", "invalid", "message"),
+    [
+        (Number(0), [1e-9, 5, np.float32(2)], [0, -1, True, "1", None, np.inf, np.nan], "> 0"),
+        (Number(0, inclusive=True), [0, 0.0, 7], [-1e-9, False, np.nan], ">= 0"),
+        (Number(0, maximum=1), [0.1, 0.9], [0, 1, 1.5, -0.1, True], "between 0 and 1"),
+    ],
+)
+def test_a_value_that_is_not_a_number_within_the_limits_is_refused(constraint, valid, invalid, message):
+    for value in valid:
+        constraint.check("weight", value)
+    for value in invalid:
+        with pytest.raises(InputError, match=rf"weight=.* should be a number {message}\."):
+            constraint.check("weight", value)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (5, r"widths=5 should be a list of integers >= 1\."),
+        ((1, 2, 3), r"widths=\(1, 2, 3\) should be 2 integers >= 1\."),
+        ([4, 0], r"widths\[1\]=0 should be an integer >= 1\."),
+        ([True, 4], r"widths\[0\]=True should be an integer >= 1\."),
+    ],
+)
+def test_a_value_that_is_not_a_list_of_integers_is_refused(value, message):
+    Integers(1, length=2).check("widths", np.array([3, 4]))
+    with pytest.raises(InputError, match=message):
+        Integers(1, length=2).check("widths", value)
+
+
+@pytest.mark.parametrize("name", dekm.__all__)
+def test_every_parameter_of_an_estimator_has_a_constraint_that_its_default_fulfils(name):
+    estimator = getattr(dekm, name)()
+    parameters = estimator.get_params(deep=False)
+    assert set(estimator._parameter_constraints) == set(parameters) - NOT_CONSTRAINED
+    for parameter, constraint in estimator._parameter_constraints.items():
+        constraint.check(parameter, parameters[parameter])
+
+
+def test_the_number_of_initializations_is_twice_the_lloyd_iterations_before(make_method):
     dekm = make_method("dekm", n_init_update="2n_iter")
     assert [dekm._n_init_update(n_iter) for n_iter in (0, 1, 7)] == [1, 2, 14]
     assert make_method("dekm", n_init_update=5)._n_init_update(7) == 5
 
 
-def test_the_released_rule_of_restarts_fits(make_method, blobs):
+def test_the_released_number_of_initializations_runs(make_method, blobs):
     assert make_method("dekm", n_init_update="2n_iter", max_iter=3, tol=0.5).fit(blobs.X).labels_.shape == (
         300,
     )
 
 
 class Estimator(BaseEstimator):
-    """Something to validate samples for."""
+    """An estimator that samples are validated for."""
 
 
 def check(X):
@@ -58,7 +102,7 @@ def test_lists_and_sparse_matrices_are_the_same_samples():
         assert check(X).tolist() == dense
 
 
-def test_samples_mapped_from_a_file_stay_there(tmp_path):
+def test_samples_mapped_from_a_file_are_not_copied(tmp_path):
     np.save(tmp_path / "X.npy", np.ones((5, 3), dtype=np.float32))
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     assert check(mapped).data_ptr() == mapped.ctypes.data
@@ -77,26 +121,26 @@ def test_grey_images_get_a_channel_axis():
         np.arange(12.0).reshape(3, 4).T,
     ],
 )
-def test_memory_order_does_not_matter(X):
+def test_the_memory_order_of_the_samples_does_not_matter(X):
     samples = check(X)
     assert samples.is_contiguous()
     np.testing.assert_array_equal(samples.numpy(), X)
 
 
 @pytest.mark.parametrize("shape", [(4,), (2, 3, 4, 5, 6)])
-def test_a_wrong_number_of_axes_is_named(shape):
+def test_a_wrong_number_of_axes_is_refused(shape):
     with pytest.raises(
         InputError, match=r"X of shape \(.*\) should be \(n, d\), \(n, h, w\) or \(n, h, w, c\)"
     ):
         check(np.zeros(shape))
 
 
-def test_a_single_sample_is_told_how_to_reshape():
+def test_the_error_for_a_single_sample_tells_how_to_reshape_it():
     with pytest.raises(InputError, match=r"a single sample X\.reshape\(1, -1\)"):
         check(np.zeros(4))
 
 
-def test_another_sample_shape_than_the_fitted_one_is_named():
+def test_samples_of_another_shape_than_the_fitted_ones_are_refused():
     estimator = Estimator()
     check_samples(estimator, np.zeros((5, 8, 6, 3)), reset=True)
     assert estimator.sample_shape_ == (8, 6, 3)
@@ -118,6 +162,6 @@ def test_another_number_of_features_is_refused():
 @pytest.mark.parametrize(
     "X", [np.full((3, 2), np.nan), np.full((3, 2), np.inf), np.zeros((0, 2)), np.array([["a", "b"]])]
 )
-def test_what_is_not_finite_numbers_is_a_mistake_of_the_user(X):
+def test_samples_that_are_not_finite_numbers_are_refused(X):
     with pytest.raises(InputError):
         check(X)

@@ -1,7 +1,6 @@
-"""What only a GPU can show: a captured step is the step itself, every method repeats bit by bit, and seeds
-side by side are seeds alone.
+"""Tests on a GPU: captured steps, deterministic results, and concurrent seeds.
 
-Where there is no GPU, `test_emulated_gpu.py` runs these tests on an emulated one.
+Without a GPU, `test_emulated_gpu.py` runs these tests on an emulated one.
 """
 
 from functools import partial
@@ -12,7 +11,7 @@ import torch
 from sklearn.frozen import FrozenEstimator
 
 from dekm import Autoencoder
-from dekm.concurrency import side_by_side
+from dekm.concurrency import run_concurrently
 from dekm.datasets import DATASETS, prepared
 from dekm.experiment.jobs import cluster_cell, pretrain_cell
 from dekm.files import read_json
@@ -46,7 +45,7 @@ def trained(network, X, *, captured):
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("depth", [1, 3, None])
-def test_captured_steps_are_the_steps_one_by_one(device, depth):
+def test_captured_steps_equal_steps_that_are_not_captured(device, depth):
     shape = (40,) if depth is None else (16, 16, depth)
     X = torch.rand(100, *shape, generator=torch.Generator().manual_seed(0)).to(device)
     results = []
@@ -61,10 +60,10 @@ def test_captured_steps_are_the_steps_one_by_one(device, depth):
     assert results[0][1][-1] < results[0][1][0]
 
 
-@pytest.mark.parametrize("pretraining", ["end_to_end", "layerwise"])
-def test_pretraining_repeats_bit_by_bit(pretraining, blobs):
+@pytest.mark.parametrize("layerwise", [False, True])
+def test_pretraining_is_deterministic(layerwise, blobs):
     embeddings = [
-        Autoencoder(hidden=(32, 16), n_epochs=5, pretraining=pretraining, device="cuda", random_state=0)
+        Autoencoder(hidden=(32, 16), n_epochs=5, layerwise=layerwise, device="cuda", random_state=0)
         .fit(blobs.X)
         .transform(blobs.X)
         for _ in range(2)
@@ -74,7 +73,7 @@ def test_pretraining_repeats_bit_by_bit(pretraining, blobs):
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", METHODS)
-def test_a_method_repeats_bit_by_bit(name, device, make_method, tiny, images):
+def test_a_method_is_deterministic(name, device, make_method, tiny, images):
     start = FrozenEstimator(tiny(device=device).fit(images.X))
     fitted = []
     for _ in range(2):
@@ -88,7 +87,7 @@ def test_a_method_repeats_bit_by_bit(name, device, make_method, tiny, images):
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_a_method_with_captured_steps_is_the_method_with_steps_one_by_one(
+def test_a_method_with_captured_steps_equals_the_method_without_captures(
     name, make_method, images, monkeypatch
 ):
     fitted = []
@@ -115,25 +114,25 @@ def test_a_method_with_captured_steps_is_the_method_with_steps_one_by_one(
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", METHODS)
-def test_seeds_side_by_side_are_seeds_alone(name, device, make_method, images):
+def test_concurrent_seeds_give_the_results_of_separate_fits(name, device, make_method, images):
     def fit(seed, fitted):
         fitted[seed] = make_method(name, device=device, random_state=seed).fit(images.X)
 
-    alone, beside = {}, {}
+    separate, concurrent = {}, {}
     for seed in range(3):
-        fit(seed, alone)
-    runs = [partial(fit, seed, beside) for seed in range(3)]
-    side_by_side(runs, torch.device(device), images.X.nbytes)
+        fit(seed, separate)
+    runs = [partial(fit, seed, concurrent) for seed in range(3)]
+    run_concurrently(runs, torch.device(device), images.X.nbytes)
     for seed in range(3):
-        np.testing.assert_array_equal(beside[seed].embedding_, alone[seed].embedding_)
-        np.testing.assert_array_equal(beside[seed].labels_, alone[seed].labels_)
+        np.testing.assert_array_equal(concurrent[seed].embedding_, separate[seed].embedding_)
+        np.testing.assert_array_equal(concurrent[seed].labels_, separate[seed].labels_)
 
 
-def test_a_cell_of_three_seeds_is_three_cells_of_one(tmp_path):
+def test_a_cell_of_three_seeds_equals_three_cells_of_one_seed(tmp_path):
     pretraining = {"channels": (4, 8, 8), "n_epochs": 2, "batch_size": 32}
     settings = {"n_init": 2, "n_init_update": 2, "max_iter": 2, "tol": 0.0, "n_batches": 8}
     found = []
-    for name, cells in (("beside", [[0, 1, 2]]), ("alone", [[0], [1], [2], [0, 1, 2]])):
+    for name, cells in (("concurrent", [[0, 1, 2]]), ("separate", [[0], [1], [2], [0, 1, 2]])):
         results = tmp_path / name
         data = files(results / "data/digits")
         prepared.prepare(DATASETS["digits"], tmp_path / "raw", **data, subsample=100)

@@ -1,7 +1,8 @@
-"""Layer-wise denoising pretraining of a fully connected autoencoder (Xie, Girshick and Farhadi, 2016).
+"""Pretraining of an autoencoder: end to end by Equation (1), and layer by layer before that as DEC does.
 
-An alternative start of Equation (1): every layer of the encoder and its mirror in the decoder first learn
-to restore the activations of the layers below, and the whole network is then tuned without dropout.
+References
+----------
+.. [1] Xie, Girshick and Farhadi (2016). Unsupervised Deep Embedding for Clustering Analysis. ICML.
 """
 
 from itertools import chain, islice
@@ -9,10 +10,40 @@ from itertools import chain, islice
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from tqdm import trange
 
 from dekm.nn.training import Step, batches, encode, squared_error, steps_per_epoch, train
 
 DROPOUT = 0.2
+
+
+def pretrain(
+    autoencoder: nn.Module,
+    X: Float[Tensor, "n ..."],
+    *,
+    n_epochs: int,
+    batch_size: int,
+    lr: float,
+    generator: torch.Generator,
+    progress: bool = False,
+) -> list[float]:
+    """Minimize Equation (1) by Adam, in place: line 1 of Algorithm 1.
+
+    Returns
+    -------
+    list of float
+        Mean loss of the batches of every epoch.
+    """
+
+    def loss(index: Tensor) -> Tensor:
+        x = X[index]
+        return squared_error(autoencoder(x), x)
+
+    step = Step(loss, autoencoder.parameters(), lr=lr)
+    stream = batches(len(X), batch_size, generator=generator, reshuffle=True, device=X.device)
+    n_steps = steps_per_epoch(len(X), batch_size)
+    epochs = trange(n_epochs, desc="Pretraining", disable=not progress)
+    return [train(step, islice(stream, n_steps)) for _ in epochs]
 
 
 def pretrain_layers(
@@ -25,13 +56,16 @@ def pretrain_layers(
     lr: float,
     generator: torch.Generator,
 ) -> None:
-    """Train one layer after the other in place, each for `n_epochs`, by Adam.
+    """Train the layers of a fully connected autoencoder one after the other by Adam, in place.
 
-    A share of 0.2 of the values of a layer's input and output is dropped, except of the data themselves and
-    of the code of the last layer. That code and the restored data are linear, all else is rectified.
+    Every layer of the encoder and its mirror in the decoder are a denoising autoencoder of the activations
+    of the layers below, trained for `n_epochs`. Dropout of 0.2 is applied to the input and the output of a
+    layer, but not to the samples and not to the embedding. The embedding and the reconstructed samples are
+    linear, all other activations are ReLU.
     """
     encoders = [layer for layer in encoder if isinstance(layer, nn.Linear)]
     decoders = [layer for layer in decoder if isinstance(layer, nn.Linear)][::-1]
+    # `generator` is on the CPU; dropout is drawn on the device of the samples.
     noise = torch.Generator(X.device).manual_seed(int(torch.randint(2**31, (1,), generator=generator)))
     inputs = X.flatten(1)
     stream = batches(len(X), batch_size, generator=generator, reshuffle=True, device=X.device)
@@ -62,11 +96,14 @@ def denoising_step(
     lr: float,
     generator: torch.Generator,
 ) -> Step:
-    """A step on the squared error, mean over the batch, of inputs restored from what dropout left of them."""
+    """A step on the squared error between the inputs and their reconstruction under dropout.
 
-    def drop(x: Tensor, share: float) -> Tensor:
-        kept = torch.rand(x.shape, generator=generator, device=x.device) >= share
-        return x * kept / (1 - share)
+    The loss is the sum over the values of an input and the mean over the batch.
+    """
+
+    def drop(x: Tensor, rate: float) -> Tensor:
+        kept = torch.rand(x.shape, generator=generator, device=x.device) >= rate
+        return x * kept / (1 - rate)
 
     def loss(index: Tensor) -> Tensor:
         x = inputs[index]

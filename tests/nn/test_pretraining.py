@@ -3,8 +3,8 @@ import pytest
 import torch
 
 from dekm.errors import InputError
-from dekm.nn.layerwise import denoising_step, pretrain_layers
 from dekm.nn.networks import ConvAutoencoder, MLPAutoencoder, released_initialize, xavier_initialize
+from dekm.nn.pretraining import denoising_step, pretrain_layers
 from dekm.nn.training import squared_error
 
 
@@ -60,18 +60,18 @@ def test_dropout_hides_a_fifth_of_the_inputs_and_keeps_their_mean():
     assert float(seen[0].mean()) == pytest.approx(1.0, abs=0.02)
 
 
-def test_the_setting_changes_the_start_and_keeps_the_fine_tuning(blobs, tiny):
-    plain, layerwise = (
-        tiny(pretraining=way, n_epochs=20).fit(blobs.X) for way in ("end_to_end", "layerwise")
-    )
+def test_layerwise_pretraining_comes_before_the_epochs_of_the_whole_network(blobs, tiny):
+    plain, layerwise = (tiny(layerwise=value, n_epochs=20).fit(blobs.X) for value in (False, True))
     assert len(layerwise.loss_curve_) == len(plain.loss_curve_) == 20
     assert layerwise.loss_curve_[0] < plain.loss_curve_[0]
 
 
-def test_images_on_a_convolutional_network_are_refused_with_what_to_set(images, tiny):
-    with pytest.raises(InputError, match=r"'layerwise' is for fully connected networks.*architecture='mlp'"):
-        tiny(pretraining="layerwise").fit(images.X)
-    assert tiny(pretraining="layerwise", architecture="mlp").fit(images.X).transform(images.X).shape == (
+def test_layerwise_pretraining_of_a_convolutional_network_is_refused(images, tiny):
+    with pytest.raises(
+        InputError, match=r"layerwise=True is for fully connected networks.*architecture='mlp'"
+    ):
+        tiny(layerwise=True).fit(images.X)
+    assert tiny(layerwise=True, architecture="mlp").fit(images.X).transform(images.X).shape == (
         60,
         3,
     )
@@ -97,12 +97,12 @@ def test_released_weights_of_the_convolutional_network_are_those_of_its_encoder_
     ("params", "message"),
     [
         ({"init": "uniform"}, r"init='uniform' should be 'xavier' or 'released'\."),
-        ({"pretraining": "stacked"}, r"pretraining='stacked' should be 'end_to_end' or 'layerwise'\."),
+        ({"layerwise": "yes"}, r"layerwise='yes' should be True or False\."),
         ({"hidden": (8, 0)}, r"hidden\[1\]=0 should be an integer >= 1\."),
         ({"channels": (8,)}, r"channels=\(8,\) should be 3 integers >= 1\."),
         ({"n_epochs": -1}, r"n_epochs=-1 should be an integer >= 0\."),
     ],
 )
-def test_a_wrong_setting_is_named_with_what_is_right(params, message, tiny, blobs):
+def test_an_invalid_parameter_is_refused_with_the_valid_values(params, message, tiny, blobs):
     with pytest.raises(InputError, match=message):
-        tiny(**params).fit(blobs.X)
+        tiny().set_params(**params).fit(blobs.X)

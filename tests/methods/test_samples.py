@@ -1,0 +1,97 @@
+"""The forms and values of samples that every method accepts, and those it refuses."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from tests.helpers.methods import every_method
+
+
+@every_method
+@pytest.mark.parametrize("form", ["float64", "fortran", "strided", "sparse", "frame", "list", "mapped"])
+def test_the_form_of_X_does_not_change_the_labels(name, form, make_method, blobs, tmp_path):
+    np.save(tmp_path / "X.npy", blobs.X)
+    X = {
+        "float64": blobs.X.astype(np.float64),
+        "fortran": np.asfortranarray(blobs.X),
+        "strided": np.repeat(blobs.X, 2, axis=1)[:, ::2],
+        "sparse": sparse.csr_matrix(blobs.X),
+        "frame": pd.DataFrame(blobs.X, columns=[f"c{i}" for i in range(10)]),
+        "list": blobs.X.tolist(),
+        "mapped": np.load(tmp_path / "X.npy", mmap_mode="r"),
+    }[form]
+    estimator = make_method(name).fit(X)
+    np.testing.assert_array_equal(estimator.labels_, make_method(name).fit(blobs.X).labels_)
+    np.testing.assert_array_equal(estimator.predict(X), estimator.labels_)
+
+
+@every_method
+def test_a_table_from_a_csv_file_is_clustered(name, make_method, blobs, tmp_path):
+    pd.DataFrame(blobs.X[:200]).to_csv(tmp_path / "own.csv", index=False)
+    X = pd.read_csv(tmp_path / "own.csv")
+    assert make_method(name).fit(X).labels_.shape == (200,)
+
+
+@every_method
+def test_grey_images_need_no_channel_axis(name, make_method, images):
+    without_axis = make_method(name).fit(images.X[..., 0])
+    np.testing.assert_array_equal(without_axis.labels_, make_method(name).fit(images.X).labels_)
+    np.testing.assert_array_equal(without_axis.predict(images.X[..., 0]), without_axis.labels_)
+
+
+@pytest.mark.filterwarnings("ignore:Only .* clusters hold samples")
+@every_method
+def test_color_images_of_odd_sides_are_clustered(name, make_method):
+    rng = np.random.default_rng(0)
+    X = 0.9 * rng.random((3, 17, 23, 3))[np.arange(257) % 3] + 0.1 * rng.random((257, 17, 23, 3))
+    estimator = make_method(name).fit(X)
+    assert estimator.labels_.shape == (257,)
+    assert estimator.predict(X[:5]).tolist() == estimator.labels_[:5].tolist()
+
+
+@every_method
+def test_samples_of_another_shape_are_refused(name, make_method, blobs, images):
+    estimator = make_method(name).fit(blobs.X)
+    with pytest.raises(ValueError, match="9"):
+        estimator.predict(blobs.X[:, :9])
+    with pytest.raises(ValueError, match="8"):
+        estimator.predict(images.X)
+
+
+@every_method
+def test_nan_in_X_is_refused(name, make_method, blobs):
+    X = blobs.X.copy()
+    X[3, 4] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        make_method(name).fit(X)
+
+
+@every_method
+def test_columns_and_rows_of_zeros_give_no_nan(name, make_method, blobs):
+    X = blobs.X.copy()
+    X[:, :3] = 0
+    X[7] = 0
+    estimator = make_method(name).fit(X)
+    assert np.isfinite(estimator.embedding_).all()
+    assert np.isfinite(estimator.cluster_centers_).all()
+
+
+@every_method
+def test_fewer_distinct_samples_than_clusters_give_a_warning_and_labels_in_range(name, make_method):
+    X = 3 * np.repeat(np.eye(3), 20, axis=0)
+    estimator = make_method(name, n_clusters=6)
+    with pytest.warns(ConvergenceWarning, match="3"):
+        estimator.fit(X)
+    assert len(np.unique(estimator.labels_)) <= 3
+    assert set(estimator.labels_) <= set(range(6))
+    assert estimator.predict(X[:1]).shape == (1,)
+
+
+@every_method
+def test_X_is_not_changed(name, make_method, blobs):
+    X = blobs.X.copy()
+    X.setflags(write=False)
+    make_method(name).fit(X)
+    np.testing.assert_array_equal(X, blobs.X)
