@@ -76,7 +76,7 @@ def kmeans(
     if len(X) < n_clusters:
         raise InputError(f"n_samples={len(X)} should be >= n_clusters={n_clusters}.")
     if not torch.isfinite(X).all():
-        raise InputError("X holds NaN or infinity; K-means needs finite points.")
+        raise InputError("X contains NaN or infinity; K-means needs finite points.")
     if X.is_cuda:
         if init is not None:
             return Partition(*lloyd(X, init[None].clone(), max_iter=MAX_ITER, tol=TOL))

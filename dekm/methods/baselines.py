@@ -83,7 +83,7 @@ class KMeans(Clusterer):
         """Fit the map from samples to embeddings; the samples are their own embedding here."""
 
     def _embed(self, samples: Float[Tensor, "n ..."]) -> Float[Tensor, "n d"]:
-        # A copy, so that `embedding_` does not share the memory of the user's array.
+        # A copy: otherwise `embedding_` would be a view of the user's array.
         return samples.flatten(1).clone()
 
 

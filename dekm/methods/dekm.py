@@ -51,11 +51,12 @@ class DEKM(DeepClusterer):
 
     .. math:: L_4 = \sum_{i=1}^k \sum_{y \in C_i} \|y - y'\|^2, \quad y = V f(x)
 
-    where x is a sample, :math:`C_i` the set of samples in cluster i, and the rows of V are the eigenvectors
-    by ascending eigenvalue. The target y' is y before the update with its last element replaced by that of
-    :math:`m_i = V \mu_i`, and :math:`\mu_i` is the centroid. Equation (6) is a sum over the samples; a step
-    minimizes its mean over a batch. The decoder is not used after the pretraining, line 1 of Algorithm 1.
-    The learned attributes are documented in `DeepClusterer` and `Clusterer`.
+    where x is a sample, :math:`C_i` is cluster i, and the rows of V are the eigenvectors by ascending
+    eigenvalue. The target y' is the y before the update with its last element replaced by that of
+    :math:`m_i = V \mu_i`, where :math:`\mu_i`, a row of ``cluster_centers_``, is the centroid. Equation (6)
+    is a sum over the samples; a step minimizes its mean over a batch. The decoder is only used in the
+    pretraining, line 1 of Algorithm 1. The learned attributes are documented in `DeepClusterer` and
+    `Clusterer`.
 
     Parameters
     ----------

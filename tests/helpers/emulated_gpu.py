@@ -1,15 +1,15 @@
-"""A GPU emulated on the CPU: the pytest plugin ``-p tests.helpers.emulated_gpu`` makes PyTorch see one.
+"""A GPU emulated on the CPU, a pytest plugin: ``-p tests.helpers.emulated_gpu``.
 
-A tensor sent there is marked, stays in the memory of the CPU, and is computed with at once. What a GPU
-refuses, or silently gets wrong, is an error here:
+A tensor on the emulated GPU is a marked tensor in the memory of the CPU, and operations are executed
+immediately. Errors that a GPU reports, or that make its results wrong without a report, raise `GpuError`:
 
-- operations on tensors or with generators of both devices, and `numpy` of a marked tensor;
-- in a capture: waiting for the device, copies between devices, masks, a generator that is not registered, and
-  a second capture. A graph does on replay what was recorded, on the same memory;
-- two streams that use the same memory, one of them writing it, though neither waits for the other. Vector
-  clocks tell; the workspace that cuBLAS has for every stream counts as memory.
+- an operation with tensors or generators of both devices, and `numpy` of a marked tensor;
+- in a capture: waiting for the device, copies between devices, masks, a generator that is not registered with
+  the graph, and a second capture. A replay executes the recorded operations on the same memory;
+- two streams that use the same memory, at least one of them writing it, without one waiting for the other.
+  This is detected by vector clocks; the workspace that cuBLAS has for every stream counts as memory.
 
-It knows nothing of speed, rounding, and the kernels of a GPU.
+Speed, rounding and the kernels of a GPU are not emulated.
 """
 
 import contextlib
@@ -31,11 +31,11 @@ CpuGenerator, cpu_grad = torch.Generator, Tensor.grad
 
 
 class GpuError(RuntimeError):
-    """Something that a GPU would refuse or get wrong."""
+    """An error that a GPU would report, or that would make its results wrong."""
 
 
 class Marked(Tensor):
-    """A tensor that is said to be on the GPU."""
+    """A tensor on the emulated GPU."""
 
     device = property(lambda self: GPU)
     is_cuda = property(lambda self: True)
@@ -63,7 +63,7 @@ def plainly(func: Any, args: Any, kwargs: Any) -> Any:
 
 
 class Generator(CpuGenerator):
-    """A generator that remembers its device."""
+    """A generator that stores its device."""
 
     def __new__(cls, device: Any = "cpu") -> "Generator":
         made = super().__new__(cls)
@@ -77,9 +77,9 @@ class Generator(CpuGenerator):
 
 
 class Stream:
-    """A queue of the GPU; `clock` says which operations of each stream have ended before its next one.
+    """A stream of the GPU; `clock` has the time of the last operation of each stream that it has waited for.
 
-    A new one is the next of the 32 that PyTorch has: streams come again.
+    PyTorch has 32 streams and reuses them, so a new stream is the next one of them.
     """
 
     number: int
@@ -103,7 +103,7 @@ def advance(clock: dict[int, int], other: dict[int, int]) -> None:
 
 
 class Thread(threading.local):
-    """What a thread of the program knows: its stream, and what it has waited for."""
+    """The current stream of a thread, and the clock of what the thread has waited for."""
 
     def __init__(self) -> None:
         self.stream = DEFAULT
@@ -111,16 +111,16 @@ class Thread(threading.local):
 
 
 class Use:
-    """The last writing of a piece of memory, and the readings since, as (stream, time)."""
+    """The last write of a block of memory and the reads since then, as (stream, time)."""
 
     def __init__(self, memory: Any) -> None:
-        self.memory = memory  # kept, so that no other gets its address
+        self.memory = memory  # referenced, so that its address is not reused
         self.written: tuple[int, int] | None = None
         self.readings: dict[int, int] = {}
 
 
 class Capture:
-    """What is recorded between the begin and the end of a capture."""
+    """The operations that are recorded in a capture."""
 
     def __init__(self, registered: list[torch.Generator]) -> None:
         self.operations: list[tuple[Any, Any, Any, Any]] = []
@@ -148,7 +148,7 @@ class Capture:
         return result
 
     def undo(self) -> None:
-        """A capture records and does nothing."""
+        """Restore what the recorded operations have changed: a capture does not execute them."""
         for generator, state in reversed(self.generators):
             generator.set_state(state)
         with below_autograd():
@@ -198,7 +198,7 @@ def written_arguments(func: Any, args: Any, kwargs: Any) -> list[Tensor]:
 
 
 def memory_of(func: Any, args: Any, kwargs: Any, result: Any) -> tuple[dict[Any, Any], dict[Any, Any]]:
-    """The memory that an operation reads, and the memory that it writes."""
+    """The memory that an operation reads and the memory that it writes."""
 
     def storages(values: Any) -> dict[Any, Any]:
         tensors = [value for value in tree_leaves(values) if isinstance(value, Tensor) and value.numel()]
@@ -214,7 +214,7 @@ def memory_of(func: Any, args: Any, kwargs: Any, result: Any) -> tuple[dict[Any,
 
 
 def account(what: str, reads: dict[Any, Any], writes: dict[Any, Any]) -> None:
-    """Note an operation on the current stream; raise `GpuError` if it does not wait for what it needs."""
+    """Record the memory uses of an operation; raise `GpuError` if it does not wait for another stream."""
     stream = thread.stream
     advance(stream.clock, thread.clock)
     now = stream.clock.get(stream.number, 0) + 1
@@ -237,7 +237,7 @@ def wait_for_device() -> None:
 
 
 class Operations(TorchDispatchMode):
-    """Sees every operation of PyTorch, those of a backward pass included."""
+    """Intercepts every operation of PyTorch, also those of a backward pass."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -252,7 +252,7 @@ class Operations(TorchDispatchMode):
 
 
 class Functions(TorchFunctionMode):
-    """Sees every call of PyTorch's functions, and knows which tensors are marked."""
+    """Intercepts every call of PyTorch's functions and marks the results that are on the GPU."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs, name = dict(kwargs or {}), getattr(func, "__name__", str(func))
@@ -268,13 +268,13 @@ class Functions(TorchFunctionMode):
             kwargs["device"] = CPU if device.type == "cuda" else device
         on_gpu = bool(marked) if device is None else device.type == "cuda"
         self.check(name, args, values, on_gpu=on_gpu, given=device is not None)
-        if name == "one_hot" and on_gpu:  # on a GPU it does not look whether the labels are in range
+        if name == "one_hot" and on_gpu:  # on a GPU it does not check the range of the labels
             func = one_hot_unchecked
         result = plainly(func, args, kwargs)
         return tree_map(mark, result) if on_gpu else result
 
     def move(self, func: Any, args: Any, kwargs: Any) -> Tensor:
-        """`to` and `cpu`, which may end on the other device."""
+        """Emulate `to` and `cpu`, which may copy between the devices."""
         x, *options = args
         named = [value for value in (*options, kwargs.get("device")) if isinstance(value, str | torch.device)]
         target = CPU if func.__name__ == "cpu" else torch.device(named[0]) if named else x.device
@@ -348,7 +348,7 @@ def on_stream(stream: Stream) -> Iterator[None]:
 
 
 class WatchedThread(threading.Thread):
-    """A thread in the modes of the emulation; who joins it has waited for what it has waited for."""
+    """A thread in the modes of the emulation; joining it also waits for what the thread has waited for."""
 
     def run(self) -> None:
         with Functions(), Operations():

@@ -1,4 +1,4 @@
-"""What the emulated GPU refuses; `test_emulated_gpu.py` runs these tests with the plugin."""
+"""Tests of the emulated GPU itself; `test_emulated_gpu.py` runs them with the plugin."""
 
 import pytest
 import torch
@@ -14,7 +14,7 @@ def step_on(loss, **options):
     return [float(step(index)) for _ in range(6)]
 
 
-def test_a_replay_reads_the_memory_that_was_captured_not_what_a_name_stands_for_now():
+def test_a_replay_reads_the_captured_memory_and_not_a_new_tensor_of_the_same_name():
     held = {"target": torch.zeros(2).to("cuda")}
 
     def rebound(index):
@@ -50,12 +50,12 @@ def test_a_replay_reads_the_memory_that_was_captured_not_what_a_name_stands_for_
         ),
     ],
 )
-def test_what_a_gpu_refuses_is_refused(loss, message):
+def test_an_error_of_a_gpu_is_raised(loss, message):
     with pytest.raises(RuntimeError, match=message):
         step_on(loss)
 
 
-def test_a_stream_that_does_not_wait_for_another_is_caught():
+def test_a_stream_that_does_not_wait_for_another_raises():
     stream = torch.cuda.Stream()
     x = torch.ones(3).to("cuda")
     with torch.cuda.stream(stream), pytest.raises(RuntimeError, match="without waiting for it"):
@@ -65,7 +65,7 @@ def test_a_stream_that_does_not_wait_for_another_is_caught():
         x.add_(1)
 
 
-def test_graphs_of_two_runs_captured_on_one_stream_are_caught(monkeypatch):
+def test_graphs_of_two_runs_captured_on_one_stream_raise(monkeypatch):
     shared = torch.cuda.Stream()
     monkeypatch.setattr("dekm.nn.training.capture_stream", lambda device: shared)
 

@@ -1,4 +1,4 @@
-"""scikit-learn's own checks of every estimator, and its tools around them."""
+"""scikit-learn's estimator checks, and the estimators in scikit-learn's pipelines."""
 
 import numpy as np
 import pandas as pd
@@ -31,7 +31,7 @@ def small(name):
 
 
 def expected_failed_checks(estimator):
-    """The constructors take anything; in the test run alone their annotations are checked (conftest.py)."""
+    """The test run checks the annotations of the constructors (conftest.py), so they refuse some values."""
     return {"check_do_not_raise_errors_in_init_or_set_params": "annotations are checked in the test run"}
 
 
@@ -58,7 +58,7 @@ def test_a_method_is_the_last_step_of_a_pipeline(name, make_method, table):
 
 
 @every_method
-def test_a_method_sets_its_output_to_frames(name, make_method, table):
+def test_a_method_returns_data_frames_when_set_to(name, make_method, table):
     estimator = clone(make_method(name)).set_output(transform="pandas").fit(table)
     embedded = estimator.transform(table)
     prefix = type(estimator).__name__.lower()
