@@ -15,12 +15,12 @@ from dekm.figures import FIGURES
 from dekm.methods import METHODS, STRATEGIES
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, *, prog: str = "dekm") -> int:
     """Run one command; a user's mistake is one line on standard error and exit status 1."""
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
     logging.getLogger("dekm").setLevel(logging.INFO)
     logging.captureWarnings(True)
-    arguments = vars(parser().parse_args(argv))
+    arguments = vars(parser(prog).parse_args(argv))
     command = arguments.pop("command")
     try:
         command(**arguments)
@@ -35,9 +35,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def parser() -> argparse.ArgumentParser:
+def parser(prog: str = "dekm") -> argparse.ArgumentParser:
     """All commands and their arguments."""
-    root = argparse.ArgumentParser(prog="python -m dekm", description="Deep embedded K-means clustering.")
+    root = argparse.ArgumentParser(prog=prog, description="Deep embedded K-means clustering.")
     commands = root.add_subparsers(required=True, metavar="COMMAND")
 
     command = _add(commands, download, "fetch and verify the raw files of a dataset")

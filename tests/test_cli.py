@@ -161,4 +161,4 @@ def test_what_the_command_line_does_not_know_is_told_with_the_usage(arguments, c
     with pytest.raises(SystemExit) as status:
         main(arguments)
     assert status.value.code == 2
-    assert "usage: python -m dekm" in capsys.readouterr().err
+    assert "usage: dekm" in capsys.readouterr().err

@@ -1,0 +1,126 @@
+"""The package as it is built and installed, away from the checkout."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+import dekm
+
+ROOT = Path(__file__).parents[1]
+SOURCES = ("pyproject.toml", "README.md", "LICENSE", "dekm", "tests", "benchmarks", "workflow")
+CLUSTER_TEN_SAMPLES = """
+import numpy as np
+import dekm
+X = np.concatenate([np.zeros((5, 2)), np.ones((5, 2))])
+print(dekm.__file__, dekm.KMeans(2, random_state=0, device="cpu").fit_predict(X).tolist(), sep="\\n")
+"""
+
+
+def run(folder: Path, *command: str | Path, path: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a command in `folder`, with `path` before the installed packages."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    if path is not None:
+        environment["PYTHONPATH"] = str(path)
+    return subprocess.run([*map(str, command)], cwd=folder, env=environment, capture_output=True, text=True)
+
+
+def pip(folder: Path, *arguments: str | Path) -> None:
+    options = ["--quiet", "--disable-pip-version-check", "--no-index"]
+    done = run(folder, sys.executable, "-m", "pip", *arguments, *options)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the sources in a folder named dekm, as git clones it."""
+    folder = tmp_path_factory.mktemp("holder") / "dekm"
+    folder.mkdir()
+    for name in SOURCES:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copyfile(ROOT / name, folder / name)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(checkout: Path) -> Path:
+    pip(checkout, "wheel", ".", "--no-deps", "--no-build-isolation", "--wheel-dir", "dist")
+    (file,) = (checkout / "dist").glob("*.whl")
+    return file
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that holds the installed package and nothing else."""
+    folder = tmp_path_factory.mktemp("installed")
+    pip(folder, "install", wheel, "--no-deps", "--target", folder)
+    return folder
+
+
+def test_the_wheel_holds_every_module_and_nothing_else(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+    assert names == {file.relative_to(ROOT).as_posix() for file in (ROOT / "dekm").rglob("*.py")}
+
+
+def test_the_wheel_names_its_version_and_licence(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        (metadata,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        lines = archive.read(metadata).decode().splitlines()
+    assert f"Version: {dekm.__version__}" in lines
+    assert {"License-Expression: MIT", "License-File: LICENSE"} <= set(lines)
+
+
+def test_the_installed_package_clusters_ten_samples(installed: Path, tmp_path: Path) -> None:
+    done = run(tmp_path, sys.executable, "-P", "-c", CLUSTER_TEN_SAMPLES, path=installed)
+    assert done.returncode == 0, done.stderr
+    file, labels = done.stdout.splitlines()
+    assert Path(file) == installed / "dekm" / "__init__.py"
+    assert labels in ("[0, 0, 0, 0, 0, 1, 1, 1, 1, 1]", "[1, 1, 1, 1, 1, 0, 0, 0, 0, 0]")
+
+
+def test_the_console_command_runs_and_returns_the_exit_status(installed: Path, tmp_path: Path) -> None:
+    command = installed / "bin" / "dekm"
+    usage = run(tmp_path, command, "--help", path=installed)
+    assert usage.returncode == 0, usage.stderr
+    assert usage.stdout.startswith("usage: dekm ")
+    mistake = run(tmp_path, command, "ui", "--store", "nowhere", path=installed)
+    assert mistake.returncode == 1
+    assert mistake.stderr.startswith("dekm: error: nowhere ")
+
+
+def test_the_module_names_itself_in_its_usage(installed: Path, tmp_path: Path) -> None:
+    usage = run(tmp_path, sys.executable, "-P", "-m", "dekm", "--help", path=installed)
+    assert usage.stdout.startswith("usage: python -m dekm "), usage.stderr
+
+
+def test_an_editable_install_is_imported_from_the_folder_that_holds_the_clone(
+    checkout: Path, tmp_path: Path
+) -> None:
+    """There the clone's folder, which has the package's name, is found as a namespace package first."""
+    pip(checkout, "install", "--editable", ".", "--no-deps", "--no-build-isolation", "--target", tmp_path)
+    code = f"import site; site.addsitedir({str(tmp_path)!r}); import dekm; print(dekm.__file__)"
+    done = run(checkout.parent, sys.executable, "-c", code)
+    assert done.returncode == 0, done.stderr
+    assert Path(done.stdout.strip()) == checkout / "dekm" / "__init__.py"
+
+
+def test_the_citation_names_the_version_and_the_paper() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["version"] == dekm.__version__
+    paper = citation["preferred-citation"]
+    assert paper["title"] == "Deep Embedded K-Means Clustering"
+    assert [author["family-names"] for author in paper["authors"]] == ["Guo", "Lin", "Ye"]
+
+
+def test_the_changelog_starts_with_what_is_not_released() -> None:
+    headings = re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    assert headings[0] == "Unreleased"
