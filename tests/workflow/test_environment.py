@@ -1,4 +1,4 @@
-"""The files that name versions agree, and the commands of the README exist."""
+"""The files that name versions agree, and the commands, links and code of the pages are right."""
 
 import os
 import re
@@ -18,6 +18,8 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 RUNTIME = [
     Requirement(line) for line in (*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["workflow"])
 ]
+PATTERNS = ("*.md", "[a-z]*/README.md", "docs/**/*.md", "results/reference/*.md")
+PAGES = sorted({page for pattern in PATTERNS for page in ROOT.glob(pattern)})
 DEVELOPMENT = [Requirement(line) for line in PROJECT["optional-dependencies"]["dev"]]
 
 
@@ -47,20 +49,47 @@ def test_every_pin_is_a_plain_version() -> None:
     assert all(re.fullmatch(r"[A-Za-z0-9_.-]+==[0-9][0-9A-Za-z.]*", line) for line in lines)
 
 
-def test_the_readme_names_existing_targets_and_files() -> None:
-    readme = (ROOT / "README.md").read_text()
+def test_the_pages_name_existing_targets() -> None:
+    text = "\n".join(page.read_text() for page in PAGES)
     makefile = (ROOT / "Makefile").read_text()
-    targets = set(re.findall(r"^make ([a-z]+)", readme, re.M)) | set(re.findall(r"`make ([a-z]+)`", readme))
-    assert {"demo", "test", "paper", "ui", "check"} <= targets
+    targets = set(re.findall(r"(?:^|`)make ([a-z]+)", text, re.M))
+    assert {"demo", "test", "paper", "report", "ui", "check"} <= targets
     assert all(re.search(rf"^{target}:", makefile, re.M) for target in targets)
-    assert all((ROOT / link).exists() for link in re.findall(r"\]\(([a-z][^):]*)\)", readme))
+
+
+def anchors(page: Path) -> set[str]:
+    """Anchors of the headings of a page, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.M)
+    return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_relative_link_of_a_page_resolves(page: Path) -> None:
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.S)
+    links = re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r'src="([^"]+)"', text)
+    for link in links:
+        if re.match(r"[a-z]+:", link):
+            continue
+        name, _, anchor = link.partition("#")
+        target = page.parent / name if name else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+def test_images_of_the_pages_are_small() -> None:
+    images = list((ROOT / "docs" / "images").iterdir())
+    assert images
+    assert all(image.stat().st_size <= 100_000 for image in images)
 
 
 def test_the_library_example_of_the_readme_runs(tmp_path: Path) -> None:
     example = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S).group(1)
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-c", example]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+    assert "Warning" not in done.stderr
     assert float(done.stdout) > 0.7
+    shown = re.search(r"^print\(.*\)  # ([0-9.]+)$", example, re.M).group(1)
+    assert float(done.stdout) == pytest.approx(float(shown), abs=0.1)
     assert (tmp_path / "dekm.safetensors").is_file()
