@@ -31,8 +31,7 @@ def prepare(
 ) -> dict[str, Any]:
     """Load a dataset, check it against its row, and write it to a file of data and a file of facts.
 
-    The terms of a user's own texts are stored with the data. They do not affect any result and are not part
-    of the digest.
+    The terms of a user's own texts are stored with the data; the digest does not include them.
 
     Parameters
     ----------
