@@ -205,9 +205,7 @@ def load_terms(data: Path, facts: Path, digest: str) -> Terms:
         raise InputError(f"{data} is not the data of the run: cluster the prepared data again.")
     with _opened(data) as arrays:
         if "terms" not in arrays:
-            raise InputError(
-                f"{data} has no terms: 'python -m dekm prepare' stores those of a user's own texts only."
-            )
+            raise InputError(f"{data} has no terms: 'python -m dekm prepare' stores them for own texts only.")
         return Terms(arrays["terms"].item().split("\n"), arrays["idf"])
 
 
