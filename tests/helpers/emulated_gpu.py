@@ -13,16 +13,17 @@ Speed, rounding and the kernels of a GPU are not emulated.
 """
 
 import contextlib
+import functools
 import itertools
 import threading
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+from torch.utils._pytree import tree_map
 
 GPU, CPU = torch.device("cuda", 0), torch.device("cpu")
 WAITS = {"item", "__bool__", "__float__", "__int__", "__index__", "tolist", "nonzero", "equal", "unique"}
@@ -133,7 +134,7 @@ class Capture:
     def record(self, func: Any, args: Any, kwargs: Any) -> Any:
         if func._schema.name == "aten::_local_scalar_dense":
             raise GpuError("a capture waits for the device")
-        for generator in tree_leaves((args, kwargs)):
+        for generator in leaves(args, kwargs):
             if isinstance(generator, CpuGenerator):
                 if generator.initial_seed() not in self.seeds:
                     raise GpuError(f"{func}: the generator is not registered with the graph")
@@ -157,13 +158,13 @@ class Capture:
 
     def replay(self) -> None:
         account("replay", self.reads, self.writes)
-        with below_autograd():
+        with below_autograd(), _disable_current_modes():
             for func, args, kwargs, recorded in self.operations:
-                if is_view(func):
+                if effects(func).is_view:
                     continue
                 results = func(*args, **kwargs)
-                if not any(is_written(argument) for argument in func._schema.arguments):
-                    for old, new in zip(tree_leaves(recorded), tree_leaves(results), strict=True):
+                if not effects(func).written:
+                    for old, new in zip(leaves(recorded), leaves(results), strict=True):
                         if isinstance(old, Tensor):
                             old.copy_(new)
 
@@ -186,29 +187,53 @@ def is_written(argument: Any) -> bool:
     return argument.alias_info is not None and argument.alias_info.is_write
 
 
-def is_view(func: Any) -> bool:
-    returns = func._schema.returns
-    return bool(returns) and all(value.alias_info is not None and not is_written(value) for value in returns)
+def leaves(*values: Any) -> list[Any]:
+    """What nested lists, tuples and dictionaries hold; PyTorch's `tree_leaves` is several times slower."""
+    found: list[Any] = []
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            found += leaves(*value)
+        elif isinstance(value, dict):
+            found += leaves(*value.values())
+        else:
+            found.append(value)
+    return found
+
+
+class Effects(NamedTuple):
+    """What the schema of an operation says about its memory."""
+
+    written: tuple[tuple[int, str], ...]  # position and name of each argument that it writes
+    is_view: bool
+    uses_workspace: bool
+
+
+@functools.cache
+def effects(func: Any) -> Effects:
+    arguments, returns = func._schema.arguments, func._schema.returns
+    written = tuple((i, argument.name) for i, argument in enumerate(arguments) if is_written(argument))
+    is_view = all(value.alias_info is not None and not is_written(value) for value in returns)
+    uses_workspace = any(name in func._schema.name for name in MULTIPLICATIONS)
+    return Effects(written, bool(returns) and is_view, uses_workspace)
 
 
 def written_arguments(func: Any, args: Any, kwargs: Any) -> list[Tensor]:
-    given = dict(zip((argument.name for argument in func._schema.arguments), args, strict=False)) | kwargs
-    values = [given.get(argument.name) for argument in func._schema.arguments if is_written(argument)]
-    return [value for value in tree_leaves(values) if isinstance(value, Tensor)]
+    values = [args[i] if i < len(args) else kwargs.get(name) for i, name in effects(func).written]
+    return [value for value in leaves(values) if isinstance(value, Tensor)]
+
+
+def storages(values: Any) -> dict[Any, Any]:
+    tensors = [value for value in leaves(values) if isinstance(value, Tensor) and value.numel()]
+    memory = [tensor.untyped_storage() for tensor in tensors if not tensor.is_meta]
+    return {storage._cdata: storage for storage in memory}
 
 
 def memory_of(func: Any, args: Any, kwargs: Any, result: Any) -> tuple[dict[Any, Any], dict[Any, Any]]:
     """The memory that an operation reads and the memory that it writes."""
-
-    def storages(values: Any) -> dict[Any, Any]:
-        tensors = [value for value in tree_leaves(values) if isinstance(value, Tensor) and value.numel()]
-        memory = [tensor.untyped_storage() for tensor in tensors if tensor.device.type != "meta"]
-        return {storage._cdata: storage for storage in memory}
-
     writes, given = storages(written_arguments(func, args, kwargs)), storages((args, kwargs))
     reads = {key: memory for key, memory in given.items() if key not in writes}
     writes |= {key: memory for key, memory in storages(result).items() if key not in reads}
-    if any(name in func._schema.name for name in MULTIPLICATIONS):
+    if effects(func).uses_workspace:
         writes["workspace", thread.stream.number] = None
     return reads, writes
 
@@ -239,9 +264,13 @@ def wait_for_device() -> None:
 class Operations(TorchDispatchMode):
     """Intercepts every operation of PyTorch, also those of a backward pass."""
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # nothing here is compiled, and the wrapper is called for each operation
+
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        with torch._C.DisableTorchFunctionSubclass():
+        with torch._C.DisableTorchFunction():
             if func.namespace == "profiler":
                 return func(*args, **kwargs)
             if capturing:
@@ -255,13 +284,14 @@ class Functions(TorchFunctionMode):
     """Intercepts every call of PyTorch's functions and marks the results that are on the GPU."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs, name = dict(kwargs or {}), getattr(func, "__name__", str(func))
+        name = getattr(func, "__name__", "")
         if name in ("__get__", "__set__", "_has_compatible_shallow_copy_type", "requires_grad_"):
-            on_gpu = name == "__get__" and type(args[0]) is Marked
-            return mark(plainly(func, args, kwargs)) if on_gpu else plainly(func, args, kwargs)
+            result = plainly(func, args, kwargs or {})
+            return mark(result) if name == "__get__" and type(args[0]) is Marked else result
+        kwargs = dict(kwargs or {})
         if name in ("to", "cpu"):
             return self.move(func, args, kwargs)
-        values = tree_leaves((args, kwargs))
+        values = leaves(args, kwargs)
         marked = [value for value in values if type(value) is Marked]
         device = torch.device(kwargs["device"]) if kwargs.get("device") is not None else None
         if device is not None:
@@ -271,7 +301,9 @@ class Functions(TorchFunctionMode):
         if name == "one_hot" and on_gpu:  # on a GPU it does not check the range of the labels
             func = one_hot_unchecked
         result = plainly(func, args, kwargs)
-        return tree_map(mark, result) if on_gpu else result
+        if not on_gpu:
+            return result
+        return mark(result) if isinstance(result, Tensor) else tree_map(mark, result)
 
     def move(self, func: Any, args: Any, kwargs: Any) -> Tensor:
         """Emulate `to` and `cpu`, which may copy between the devices."""
