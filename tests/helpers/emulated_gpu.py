@@ -98,6 +98,9 @@ class Stream:
     def wait_stream(self, other: "Stream") -> None:
         advance(self.clock, other.clock)
 
+    def is_capturing(self) -> bool:
+        return bool(capturing)
+
 
 def advance(clock: dict[int, int], other: dict[int, int]) -> None:
     clock.update({stream: max(time, clock.get(stream, 0)) for stream, time in other.items()})
@@ -409,6 +412,11 @@ def install() -> None:
     }
     for name, value in emulated.items():
         setattr(torch.cuda, name, value)
+    # A PyTorch built with CUDA asks the driver here; on most machines there is none.
+    torch.cuda._lazy_init = lambda: None
+    torch.cuda.current_device = lambda: 0
+    torch.accelerator.current_accelerator = lambda check_available=False: GPU
+    torch.accelerator.current_stream = torch.cuda.current_stream
     torch.Generator = Generator
     torch.__future__.set_overwrite_module_params_on_conversion(True)
     threading.Thread = WatchedThread

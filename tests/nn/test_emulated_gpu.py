@@ -8,11 +8,37 @@ import torch
 ROOT = Path(__file__).parents[2]
 FILES = ["tests/nn/test_cuda.py", "tests/helpers/emulated_gpu_checks.py"]
 PLUGINS = ["-p", "tests.helpers.emulated_gpu", "-p", "no:cacheprovider"]
+SEEDS = "concurrent_seeds or three_seeds"
+NO_DRIVER = """
+import sys
+import pytest
+import torch
+import torch._dynamo  # before CUDA seems to be built: it imports what such a build has
+
+def refuse(*_):
+    raise RuntimeError("Found no NVIDIA driver on your system")
+
+torch.cuda._lazy_init = torch._C._accelerator_getStream = torch._C._accelerator_getDeviceIndex = refuse
+torch._C._accelerator_getAccelerator = lambda: torch.device("cuda")
+torch.backends.cuda.is_built = torch.cuda._is_compiled = lambda: True
+torch._C._cuda_getDeviceCount = lambda: 0
+sys.exit(pytest.main(sys.argv[1:]))
+"""
+
+pytestmark = pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
-def test_the_gpu_tests_pass_on_an_emulated_gpu():
-    command = [sys.executable, "-m", "pytest", "-q", *PLUGINS, *FILES]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+def assert_pass(*command: str) -> None:
+    done = subprocess.run([sys.executable, *command], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "skipped" not in done.stdout
+
+
+@pytest.mark.parametrize("chosen", [SEEDS, f"not ({SEEDS})"], ids=["seeds", "all others"])
+def test_the_tests_of_the_gpu_pass_on_an_emulated_one(chosen: str) -> None:
+    assert_pass("-m", "pytest", "-q", *PLUGINS, *FILES, "-k", chosen)
+
+
+def test_the_emulation_needs_no_driver_where_pytorch_is_built_with_cuda() -> None:
+    test = "tests/nn/test_cuda.py::test_captured_steps_equal_steps_that_are_not_captured"
+    assert_pass("-c", NO_DRIVER, "-q", *PLUGINS, test)
