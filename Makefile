@@ -5,9 +5,10 @@ RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
 ARGS ?=
 PORT ?= 5000
 CONFIG ?= config/demo.yaml
+WORKERS := --numprocesses=logical --maxprocesses=8 --dist=worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo paper report ui test check clean
+.PHONY: help demo paper report ui test coverage check clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /|/' | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -40,8 +41,11 @@ report: .venv/installed ## Write results/<name>/report.html, all tables and figu
 ui: .venv/installed ## Browse all runs in the MLflow UI on this machine; another port with PORT=5001
 	@$(RUN) python -m dekm ui --store results --port $(PORT)
 
-test: .venv/installed ## Run the tests
-	@$(RUN) python -m pytest $(ARGS)
+test: .venv/installed ## Run the tests, one process per core
+	@$(RUN) python -m pytest $(WORKERS) $(ARGS)
+
+coverage: .venv/installed ## Run the tests and list the lines and branches that none of them reaches
+	@$(RUN) python -m pytest $(WORKERS) --cov --cov-report=term $(ARGS)
 
 check: .venv/installed ## Run all linters, then the tests
 	@$(RUN) ruff format --check .

@@ -1,6 +1,9 @@
 """Shape checks of every annotation of the package, and the small data that the tests share."""
 
 import logging
+import os
+import shutil
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -9,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from beartype import BeartypeConf, FrozenDict, beartype
+from filelock import FileLock
 from jaxtyping import install_import_hook
 
 # A method's Self cannot be checked where functions are decorated one by one.
@@ -16,8 +20,12 @@ check_types = beartype(conf=BeartypeConf(hint_overrides=FrozenDict({Self: Any}),
 TENSOR_MODULES = ("clustering", "nn", "methods")
 install_import_hook([f"dekm.{name}" for name in TENSOR_MODULES], f"{__name__}.check_types")
 
-# For tiny networks a second thread costs more than it gives.
+# The rules of the workflow run `python`: this one.
+os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
+# For tiny networks a second thread costs more than it gives; commands that the tests start are told so too.
 torch.set_num_threads(1)
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 class Samples(NamedTuple):
@@ -107,8 +115,23 @@ def restored_logging() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run of the tiny workflow, made once for all workers; a test copies what it changes."""
     from tests.helpers.workspace import Workspace
 
-    workspace = Workspace(tmp_path_factory.mktemp("finished"))
-    workspace.run()
-    return workspace.folder
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "finished"
+    with FileLock(f"{folder}.lock"):
+        if not folder.with_suffix(".done").exists():
+            folder.mkdir(exist_ok=True)
+            Workspace(folder).run()
+            folder.with_suffix(".done").touch()
+    return folder
+
+
+@pytest.fixture
+def workspace(finished: Path, tmp_path: Path) -> Any:
+    """A copy of the finished run."""
+    from tests.helpers.workspace import Workspace
+
+    shutil.copytree(finished, tmp_path / "copy")
+    return Workspace(tmp_path / "copy")

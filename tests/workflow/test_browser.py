@@ -2,9 +2,7 @@
 
 import os
 import shutil
-import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from mlflow import MlflowClient
@@ -56,11 +54,10 @@ def shows(browser: webdriver.Chrome, text: str) -> None:
 
 
 def test_the_report_shows_its_categories_and_a_figure_without_network(
-    finished: Path, browser: webdriver.Chrome
+    workspace: Workspace, browser: webdriver.Chrome
 ) -> None:
-    report = finished / "report.html"
-    workspace = Workspace(finished)
-    subprocess.run(workspace.command("--report", str(report)), cwd=finished, check=True, capture_output=True)
+    report = workspace.folder / "report.html"
+    workspace.run("--report", str(report))
     browser.get(report.as_uri())
     shows(browser, "Deep Embedded K-Means Clustering")
     for category in ("Figures", "Runs", "Tables"):
@@ -69,8 +66,10 @@ def test_the_report_shows_its_categories_and_a_figure_without_network(
     shows(browser, "Table III")
 
 
-def test_the_ui_shows_the_runs_of_dekm_and_their_curves(finished: Path, browser: webdriver.Chrome) -> None:
-    store = finished / "results"
+def test_the_ui_shows_the_runs_of_dekm_and_their_curves(
+    workspace: Workspace, browser: webdriver.Chrome
+) -> None:
+    store = workspace.folder / "results"
     with serving(store) as url:
         client = MlflowClient(address(store))
         experiment_id = client.get_experiment_by_name("tiny").experiment_id

@@ -84,6 +84,7 @@ def test_unlabelled_data_get_a_table_without_true_labels(folder: Path) -> None:
     rng = np.random.default_rng(0)
     np.save(folder / "rows.npy", np.vstack([rng.normal(i, 0.1, (40, 5)) for i in range(3)]))
     config["datasets"] = {"rows": {"path": "rows.npy", "n_clusters": 3}}
+    del config["methods"]["ae_k_means"]
     (folder / "my.yaml").write_text(yaml.safe_dump(config))
     output = run(folder, block("sh", 0))
     assert "Silhouette" in output

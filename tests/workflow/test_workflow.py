@@ -14,13 +14,6 @@ import pytest
 from tests.helpers.workspace import TINY, Workspace
 
 
-@pytest.fixture
-def workspace(finished: Path, tmp_path: Path) -> Workspace:
-    """A copy of a finished run."""
-    shutil.copytree(finished, tmp_path / "copy")
-    return Workspace(tmp_path / "copy")
-
-
 def changed(**changes: object) -> dict:
     return TINY | changes
 
