@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from dekm.cli import main, parse_settings
+from dekm.cli import main
+from dekm.cli.pairs import parse_settings
 from dekm.errors import InputError
 from dekm.files import read_json
 

@@ -1,0 +1,160 @@
+"""One function per command.
+
+The parameters of a function are the arguments of its command, which `dekm.cli.parser` documents. A command
+imports what it needs when it runs, so that starting a process stays cheap.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from dekm.cli.pairs import parse_reasons, parse_settings
+from dekm.datasets import DATASETS
+from dekm.errors import InputError
+from dekm.experiment.config import find_dataset
+from dekm.methods import METHODS
+
+
+def download(
+    dataset: str, settings: list[str], raw_dir: Path, licence_held: bool, mirror: str | None, out: Path
+) -> None:
+    """Download the missing raw files of a dataset and write the checksums of all its raw files."""
+    from dekm.datasets.raw.fetch import fetch_dataset
+    from dekm.files import write_json
+
+    row = find_dataset(dataset, parse_settings(settings))
+    row.check_licence(licence_held)
+    write_json(out, fetch_dataset(row, raw_dir, mirror))
+
+
+def missing(datasets: list[str], raw_dir: Path) -> None:
+    """Print the path and the URLs of each missing or damaged raw file."""
+    from dekm.datasets.raw.fetch import describe_missing
+
+    for name in datasets:
+        print(*describe_missing(name, DATASETS[name], raw_dir), sep="\n")
+
+
+def prepare(
+    dataset: str,
+    settings: list[str],
+    raw_dir: Path,
+    licence_held: bool,
+    results: Path,
+    subsample: int | None,
+    n_classes: int | None,
+    name: str | None,
+) -> None:
+    """Load, check and store a dataset."""
+    from dekm.datasets import prepared
+    from dekm.results.result_set import ResultSet
+
+    row = find_dataset(dataset, parse_settings(settings))
+    row.check_licence(licence_held)
+    target = ResultSet(results).data(name or dataset)
+    prepared.prepare(
+        row,
+        raw_dir,
+        data=target.arrays_file,
+        facts=target.facts_file,
+        subsample=subsample,
+        n_classes=n_classes,
+    )
+
+
+def pretrain(settings: list[str], **arguments: Any) -> None:
+    """Pretrain the autoencoders of one dataset and architecture."""
+    from dekm.experiment.jobs import pretrain_cell
+
+    pretrain_cell(settings=parse_settings(settings), **arguments)
+
+
+def cluster(settings: list[str], **arguments: Any) -> None:
+    """Run one cell of Table III."""
+    from dekm.experiment.jobs import cluster_cell
+
+    cluster_cell(settings=parse_settings(settings), **arguments)
+
+
+def predict(run: Path, settings: list[str], device: str, out: Path) -> None:
+    """Write the predicted cluster of each new sample."""
+    from dekm.experiment.prediction import write_predictions
+
+    write_predictions(run, parse_settings(settings), out, device=device)
+
+
+def table2(results: Path, datasets: list[str], left_out: list[str], paper: Path, out: Path) -> None:
+    """Write Table II."""
+    from dekm.tables import write_table2
+
+    write_table2(results, datasets, paper, out, left_out=parse_reasons(left_out))
+
+
+def table(
+    results: Path,
+    datasets: list[str],
+    left_out: list[str],
+    methods: list[str],
+    strategies: list[str],
+    paper: Path,
+    out: Path,
+) -> None:
+    """Write Table III and the tables derived from it."""
+    from dekm.tables import write_table3
+
+    labels = {name: row.label for name, row in (DATASETS | METHODS).items()}
+    write_table3(
+        results,
+        datasets,
+        methods,
+        paper,
+        out,
+        strategies=strategies,
+        labels=labels,
+        left_out=parse_reasons(left_out),
+    )
+
+
+def figure(name: str, inputs: list[Path], out: Path) -> None:
+    """Draw one figure."""
+    from dekm.figures import write_figure
+
+    write_figure(name, inputs, out)
+
+
+def compare(results: Path, reference: Path) -> None:
+    """Print the cells in which two sets of results differ by more than noise."""
+    from dekm.tables.compare import compare, compare_grid
+    from dekm.tables.markdown import to_markdown
+
+    print(to_markdown(compare_grid(compare(results, reference))), end="")
+
+
+def sync(results: list[Path], store: Path, follow: float | None) -> None:
+    """Update the MLflow store from the run folders, once or repeatedly."""
+    from dekm.tracking.store import sync_all
+    from dekm.tracking.ui import follow_runs
+
+    if follow is None:
+        sync_all(results, store)
+    else:
+        follow_runs(results, store, follow)
+
+
+def ui(store: Path, port: int) -> None:
+    """Update the MLflow store and serve its UI on the loopback interface until interrupted.
+
+    Raises
+    ------
+    InputError
+        If the port cannot be used or there are no runs.
+    """
+    from dekm.results.result_set import result_sets
+    from dekm.tracking.store import sync_all
+    from dekm.tracking.ui import check_port, serve
+
+    check_port(port)
+    results = [result_set.path for result_set in result_sets(store)]
+    if not results:
+        raise InputError(f"{store} holds no runs yet: run 'make demo' first.")
+    sync_all(results, store)
+    serve(results, store, port)

@@ -1,0 +1,63 @@
+"""Options of the form NAME=VALUE."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from dekm.errors import InputError
+
+
+def parse_settings(pairs: list[str]) -> dict[str, Any]:
+    """Parse the values of ``--set``.
+
+    Parameters
+    ----------
+    pairs : list of str
+        ``NAME=VALUE``; a value that is not valid JSON is a string.
+
+    Returns
+    -------
+    dict of str to Any
+        Value of each setting by name.
+
+    Raises
+    ------
+    InputError
+        If a pair has no name or no equals sign.
+    """
+    settings = {}
+    for name, value in _split("--set", "NAME=VALUE", pairs):
+        try:
+            settings[name] = json.loads(value)
+        except json.JSONDecodeError:
+            settings[name] = value
+    return settings
+
+
+def parse_reasons(pairs: list[str]) -> dict[str, str]:
+    """Parse the values of ``--left-out``.
+
+    Parameters
+    ----------
+    pairs : list of str
+        ``DATASET=REASON``.
+
+    Returns
+    -------
+    dict of str to str
+        Reason by dataset.
+
+    Raises
+    ------
+    InputError
+        If a pair has no name or no equals sign.
+    """
+    return dict(_split("--left-out", "DATASET=REASON", pairs))
+
+
+def _split(option: str, form: str, pairs: list[str]) -> Iterator[tuple[str, str]]:
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not (name and equals):
+            raise InputError(f"{option} {pair!r} should be {form}.")
+        yield name, value
