@@ -1,4 +1,4 @@
-"""The paper's tables from the results of the runs, beside the paper's numbers, and what they lack."""
+"""Tables II and III beside the paper's numbers, and the tables derived from them."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -6,11 +6,12 @@ from pathlib import Path
 import pandas as pd
 
 from dekm.files import write_text
-from dekm.tables.cells import averages, read_results, table3
+from dekm.tables.cells import averages, table3
 from dekm.tables.claims import claims_grid, judge_claims
 from dekm.tables.grid import Grid
 from dekm.tables.html import to_html
 from dekm.tables.latex import to_latex
+from dekm.tables.loading import read_results
 from dekm.tables.markdown import to_markdown
 from dekm.tables.ranks import mean_ranks, ranks_grid
 from dekm.tables.scores import further_cells, further_grid, score_grid
@@ -28,7 +29,21 @@ def write_table2(
     *,
     left_out: Mapping[str, str] | None = None,
 ) -> None:
-    """Write ``table2.csv``, ``.md``, ``.tex`` and ``.html``; `left_out` says why a dataset has no data."""
+    """Write Table II as ``table2.csv``, ``.md``, ``.tex`` and ``.html``.
+
+    Parameters
+    ----------
+    results : Path
+        Folder of results.
+    datasets : sequence of str
+        Rows of the table.
+    paper_file : Path
+        CSV file of the paper's Table II.
+    folder : Path
+        Folder of the files to write.
+    left_out : mapping of str to str, optional
+        Reason for each dataset that was left out on purpose.
+    """
     rows = table2(results, datasets, pd.read_csv(paper_file), left_out=left_out)
     grid = table2_grid(rows)
     _write(folder, rows, grid)
@@ -47,18 +62,28 @@ def write_table3(
     labels: Mapping[str, str] | None = None,
     left_out: Mapping[str, str] | None = None,
 ) -> None:
-    """Write Table III and what follows from it.
+    """Write Table III and the tables derived from it.
 
-    ``table3.csv`` (one row per cell and metric), ``.md``, ``.tex`` and ``.html``; ``further`` (ARI,
-    seconds, memory), ``ranks``, ``claims`` and ``verdicts``, each ``.csv`` and ``.md``. The page
-    ``table3.html`` holds all of them.
+    Writes ``table3.csv`` (one row per cell and metric), ``.md``, ``.tex`` and ``.html``, and ``.csv`` and
+    ``.md`` of ``further`` (ARI, seconds, memory), ``ranks``, ``claims`` and ``verdicts``. The page
+    ``table3.html`` contains all of them.
 
     Parameters
     ----------
-    paper_file : the paper's numbers; ``claims.csv`` lies beside it
-    strategies : methods that are no rows of Table III, but that claims are about
-    labels : names of datasets and methods, for those of which the results hold nothing
-    left_out : datasets that were left out on purpose, and why
+    results : Path
+        Folder of results.
+    datasets, methods : sequence of str
+        Columns and rows of the table.
+    paper_file : Path
+        CSV file of the paper's Table III, in the same folder as ``claims.csv``.
+    folder : Path
+        Folder of the files to write.
+    strategies : sequence of str, default=()
+        Methods that appear only in the claims.
+    labels : mapping of str to str, optional
+        Labels of the datasets and methods without results.
+    left_out : mapping of str to str, optional
+        Reason for each dataset that was left out on purpose.
     """
     found = read_results(results, datasets, methods, labels=labels, left_out=left_out)
     paper = pd.read_csv(paper_file)

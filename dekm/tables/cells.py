@@ -1,103 +1,31 @@
-"""The cells of a table: means over seeds of what the runs say, beside the paper's numbers."""
+"""The cells of a table: means over seeds, their noise, their rank and the paper's numbers."""
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from dekm.files import read_json
-from dekm.results.result_set import ResultSet
-from dekm.tables.noise import standard_error, within_noise
+from dekm.tables.loading import KEYS, LoadedResults
 
-SCORES = ("acc", "nmi")
-WITHOUT_LABELS = ("inertia", "silhouette", "n_clusters_found")
 PERCENT = {"acc", "nmi", "ari"}
-SUBSAMPLE = "a subsample"
-KEYS = ["dataset", "dataset_label", "method", "method_label"]
 
 
-@dataclass(frozen=True)
-class Results:
-    """What a folder of results holds for some datasets and methods.
-
-    Attributes
-    ----------
-    runs : one row per run: dataset, method, their labels, seed and the final metrics
-    cells : one row per dataset and method in the order asked for: the labels, and `reason`, which says
-        why there is no run, or which seeds lack; empty for a whole cell
-    scores : metrics to show for each dataset: ACC and NMI, or what is known without true labels
-    """
-
-    runs: pd.DataFrame
-    cells: pd.DataFrame
-    scores: Mapping[str, tuple[str, ...]]
-
-
-def read_results(
-    results: Path,
-    datasets: Sequence[str],
-    methods: Sequence[str],
-    *,
-    labels: Mapping[str, str] | None = None,
-    left_out: Mapping[str, str] | None = None,
-) -> Results:
-    """Read the summaries of all cells; a cell without one has the reason why.
+def averages(results: LoadedResults, metrics: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """Means and standard deviations over seeds.
 
     Parameters
     ----------
-    results : Path
-        Folder of results.
-    datasets, methods : sequence of str
-        Keys of the cells.
-    labels : mapping of str to str, optional
-        Names of datasets and methods of which the results hold nothing.
-    left_out : mapping of str to str, optional
-        Datasets that were left out on purpose, and why.
-    """
-    result_set = ResultSet(results)
-    facts = {dataset: _read(result_set.data(dataset).facts_file) for dataset in datasets}
-    summaries = {
-        (dataset, method): _read(result_set.cell(dataset, method).summary_file)
-        for dataset in datasets
-        for method in methods
-    }
-    names = dict(labels or {})
-    names |= {method: summary["label"] for (_, method), summary in summaries.items() if summary}
-    names |= {dataset: found["label"] for dataset, found in facts.items() if found}
-    n_seeds = max((len(summary["seeds"]) for summary in summaries.values() if summary), default=0)
-    cells, runs = [], []
-    for (dataset, method), summary in summaries.items():
-        cell = {
-            "dataset": dataset,
-            "dataset_label": names.get(dataset, dataset),
-            "method": method,
-            "method_label": names.get(method, method),
-        }
-        complete, reason = {}, ""
-        if summary:
-            reason = of_a_part(facts[dataset])
-            complete = {seed: run for seed, run in summary["seeds"].items() if _is_finite(run)}
-            if len(complete) < n_seeds:
-                missing = f"{len(complete)} of {n_seeds} seeds: the others failed or were not run"
-                reason = "; ".join(filter(None, (reason, missing)))
-        else:
-            reason = _why_not(result_set, dataset, method, left_out or {})
-        cells.append(cell | {"reason": reason})
-        runs += [cell | {"seed": int(seed)} | run for seed, run in complete.items()]
-    frame = pd.DataFrame(runs, columns=None if runs else [*KEYS, "seed"])
-    return Results(
-        frame, pd.DataFrame(cells), {dataset: _scores(facts[dataset], frame, dataset) for dataset in datasets}
-    )
+    results : LoadedResults
+        Runs and cells.
+    metrics : mapping of str to sequence of str
+        Metrics of each dataset.
 
-
-def averages(results: Results, metrics: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """One row per cell and metric of its dataset: mean, sd, n_seeds (0 for a gap) and the cell's reason.
-
-    Scores in [0, 1] become percent.
+    Returns
+    -------
+    pandas.DataFrame
+        One row per cell and metric: `KEYS`, metric, mean, sd (n_seeds - 1 degrees of freedom), n_seeds
+        (0 without runs) and reason. Scores in [0, 1] are in percent.
     """
     wanted = pd.DataFrame(
         [(dataset, metric) for dataset, names in metrics.items() for metric in names],
@@ -115,19 +43,22 @@ def averages(results: Results, metrics: Mapping[str, Sequence[str]]) -> pd.DataF
     return cells[[*KEYS, "metric", "mean", "sd", "n_seeds", "reason"]]
 
 
-def table3(results: Results, paper: pd.DataFrame) -> pd.DataFrame:
-    """One row per cell and metric, in percent: ours, the paper's, their difference, and our ranking.
+def table3(results: LoadedResults, paper: pd.DataFrame) -> pd.DataFrame:
+    """Cells of Table III, in percent.
 
     Parameters
     ----------
-    results : as `read_results` returns it
-    paper : columns dataset, method, metric, value (percent) and quoted ("yes" where the paper quotes
-        the number from another)
+    results : LoadedResults
+        Runs and cells.
+    paper : pandas.DataFrame
+        Columns dataset, method, metric, value (percent) and quoted ("yes" if the paper quotes the number
+        from another paper).
 
     Returns
     -------
-    Beside the columns of `averages`: paper, paper_quoted, difference, place (1 best, 2 second; on
-    unrounded means) and tied (within noise of the best).
+    pandas.DataFrame
+        One row per cell and metric: the columns of `averages`, paper, paper_quoted, difference (ours minus
+        the paper's), and place and tied as `rank` defines them.
     """
     cells = averages(results, results.scores)
     paper = paper.rename(columns={"value": "paper", "quoted": "paper_quoted"})
@@ -137,7 +68,19 @@ def table3(results: Results, paper: pd.DataFrame) -> pd.DataFrame:
 
 
 def rank(cells: pd.DataFrame) -> pd.DataFrame:
-    """Add place and tied within each dataset and metric; without true labels nothing is better."""
+    """Rank the cells within each dataset and metric.
+
+    Parameters
+    ----------
+    cells : pandas.DataFrame
+        Cells as `averages` returns them.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `cells` with the columns place (1 for the best and 2 for the second unrounded mean, otherwise NaN)
+        and tied (within noise of the best). Metrics that need no true labels are not ranked.
+    """
     place = pd.Series(np.nan, cells.index)
     tied = pd.Series(False, cells.index)
     scored = cells[cells["metric"].isin(PERCENT) & cells["mean"].notna()]
@@ -151,42 +94,39 @@ def rank(cells: pd.DataFrame) -> pd.DataFrame:
     return cells.assign(place=place, tied=tied)
 
 
-def _scores(facts: Mapping[str, Any], runs: pd.DataFrame, dataset: str) -> tuple[str, ...]:
-    if facts.get("class_counts", ()) is not None:
-        return SCORES
-    found = runs[runs["dataset"] == dataset].dropna(axis="columns", how="all")
-    return tuple(name for name in WITHOUT_LABELS if name in found) or WITHOUT_LABELS[:1]
+def standard_error(sd_a: Any, n_a: Any, sd_b: Any, n_b: Any) -> Any:
+    """Standard error of the difference of two means of independent runs.
+
+    Parameters
+    ----------
+    sd_a, sd_b : float or array-like
+        Standard deviations; NaN counts as 0.
+    n_a, n_b : int or array-like
+        Numbers of runs.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        Standard error, in the unit of the standard deviations.
+    """
+    variance_a = np.nan_to_num(np.asarray(sd_a, float)) ** 2 / np.maximum(n_a, 1)
+    variance_b = np.nan_to_num(np.asarray(sd_b, float)) ** 2 / np.maximum(n_b, 1)
+    return np.sqrt(variance_a + variance_b)
 
 
-def of_a_part(facts: Mapping[str, Any]) -> str:
-    """What to say of results on a part of a dataset; empty for the whole."""
-    if facts.get("subsample") is None:
-        return ""
-    return f"{SUBSAMPLE} of {facts['subsample']:,}, each class in its share"
+def within_noise(difference: Any, error: Any) -> Any:
+    """Whether a difference of means is at most its standard error, or 0 up to rounding.
 
+    Parameters
+    ----------
+    difference : float or array-like
+        Difference of two means.
+    error : float or array-like
+        Its standard error.
 
-def of_subsamples(cells: pd.DataFrame) -> pd.Series:
-    """Which rows, by their reason, are of a part of a dataset."""
-    return cells["reason"].str.startswith(SUBSAMPLE)
-
-
-def _is_finite(run: Mapping[str, Any]) -> bool:
-    """Whether a run has numbers to show: no loss went astray."""
-    values = [run[name] for name in (*SCORES, "inertia") if name in run]
-    return all(value is not None and np.isfinite(value) for value in values)
-
-
-def _why_not(results: ResultSet, dataset: str, method: str, left_out: Mapping[str, str]) -> str:
-    """Why a cell has no summary: its dataset was left out, a job failed, or it was not run."""
-    if dataset in left_out:
-        return f"skipped: {left_out[dataset]}"
-    error = results.error_of_job(dataset, method)
-    return f"failed: {error}" if error else "not run"
-
-
-def _read(file: Path) -> dict[str, Any]:
-    """An object from a JSON file; empty where there is no such file or a killed job left half of it."""
-    try:
-        return read_json(file)
-    except (FileNotFoundError, json.JSONDecodeError):
-        return {}
+    Returns
+    -------
+    bool or array-like of bool
+        True where the noise of the seeds explains the difference.
+    """
+    return np.abs(difference) <= np.maximum(error, 1e-9)

@@ -1,4 +1,4 @@
-"""The claims of the paper's text, each judged by our numbers and by the paper's own."""
+"""The claims of the paper's text, tested against our numbers and against the paper's."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -8,16 +8,26 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from dekm.tables.cells import of_subsamples
+from dekm.tables.cells import standard_error, within_noise
 from dekm.tables.grid import Cell, Grid
-from dekm.tables.noise import standard_error, within_noise
+from dekm.tables.loading import is_subsample
 
 HOLDS, NOISE, FAILS, NOT_RUN = "holds", "within noise", "does not hold", "not run"
-NO_NUMBERS = "cannot be told"
+NOT_TESTABLE = "not testable"
 
 
 class Mean(NamedTuple):
-    """A mean over seeds, in points."""
+    """A mean over seeds.
+
+    Attributes
+    ----------
+    mean : float
+        Mean, in percent.
+    sd : float
+        Standard deviation over the seeds, in percentage points.
+    n_seeds : int
+        Number of seeds.
+    """
 
     mean: float
     sd: float
@@ -26,7 +36,19 @@ class Mean(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """One pair of methods on one dataset, by one metric."""
+    """Comparison of two methods on one dataset by one metric.
+
+    Attributes
+    ----------
+    dataset, metric : str
+        Keys of the dataset and the metric.
+    left, right : str
+        Keys of the methods.
+    difference : float
+        Mean of `left` minus mean of `right`, in percentage points.
+    verdict : str
+        `HOLDS`, `NOISE` or `FAILS`.
+    """
 
     dataset: str
     metric: str
@@ -36,24 +58,34 @@ class Comparison:
     verdict: str
 
     def __str__(self) -> str:
-        """Where it is."""
+        """Methods, dataset and metric."""
         return f"{self.left} against {self.right} on {self.dataset}, {self.metric.upper()}"
 
 
 def judge_claims(claims: pd.DataFrame, cells: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
-    """One row per claim: verdict by our numbers, by the paper's, and the comparison that counts most.
+    """Test each claim by our numbers and by the paper's.
 
     A subsample is not the paper's dataset: its cells count as not run.
 
     Parameters
     ----------
-    claims : columns claim, section, statement, relation ("above", "similar", "not below"), datasets
-        ("all" or "most" of those listed), on (dataset keys), metrics, left, right (method keys, all
-        pairs); lists are separated by spaces
-    cells : as `averages` returns them
-    paper : as `table3` takes it
+    claims : pandas.DataFrame
+        Columns claim, section, statement, relation ("above", "similar", "not below"), datasets ("all" or
+        "most" of those listed), on (dataset keys), metrics, left and right (method keys, of which all pairs
+        are compared); lists are separated by spaces.
+    cells : pandas.DataFrame
+        Cells as `averages` returns them.
+    paper : pandas.DataFrame
+        The paper's numbers, as `table3` takes them.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per claim: claim, section, statement, verdict, by_the_papers_numbers (the verdict by the
+        paper's numbers), n_hold, n_within_noise, n_do_not_hold, n_not_run (numbers of comparisons), weakest
+        (the comparison that supports the claim least) and weakest_difference (percentage points).
     """
-    known = cells[cells["mean"].notna() & ~of_subsamples(cells)]
+    known = cells[cells["mean"].notna() & ~is_subsample(cells)]
     keys = zip(known["dataset"], known["method"], known["metric"], strict=True)
     means = zip(known["mean"], known["sd"], known["n_seeds"], strict=True)
     ours = {key: Mean(*mean) for key, mean in zip(keys, means, strict=True)}
@@ -65,7 +97,7 @@ def judge_claims(claims: pd.DataFrame, cells: pd.DataFrame, paper: pd.DataFrame)
 
 def _judge(claim: pd.Series, ours: Mapping[tuple, Mean], theirs: Mapping[tuple, Mean]) -> dict[str, Any]:
     found = list(_compare(claim, ours))
-    by_paper = NO_NUMBERS
+    by_paper = NOT_TESTABLE
     if claim["relation"] == "above" and (printed := list(_compare(claim, theirs))):
         by_paper = _verdict(claim["datasets"], printed)
     n_wanted = np.prod([len(str(claim[name]).split()) for name in ("on", "metrics", "left", "right")])
@@ -90,7 +122,7 @@ def _judge(claim: pd.Series, ours: Mapping[tuple, Mean], theirs: Mapping[tuple, 
 
 
 def _compare(claim: pd.Series, means: Mapping[tuple, Mean]) -> Iterable[Comparison]:
-    """All comparisons of a claim of which both sides are known."""
+    """The comparisons of a claim for which both methods have a mean."""
     lists = [str(claim[name]).split() for name in ("on", "metrics", "left", "right")]
     for dataset, metric, left, right in product(*lists):
         a, b = means.get((dataset, left, metric)), means.get((dataset, right, metric))
@@ -111,7 +143,7 @@ def _relation(relation: str, difference: float, near: bool) -> str:
 
 
 def _verdict(quantifier: str, found: list[Comparison]) -> str:
-    """Of the datasets that were run, all or more than half must hold."""
+    """Verdict over the datasets that were run: all of them, or more than half, must hold."""
     by_dataset = [
         _weakest(pair.verdict for pair in found if pair.dataset == dataset)
         for dataset in dict.fromkeys(pair.dataset for pair in found)
@@ -137,7 +169,18 @@ def _weakest_text(row: pd.Series) -> str:
 
 
 def claims_grid(rows: pd.DataFrame) -> Grid:
-    """The claims with their verdicts."""
+    """Table of the claims and their verdicts.
+
+    Parameters
+    ----------
+    rows : pandas.DataFrame
+        Claims as `judge_claims` returns them.
+
+    Returns
+    -------
+    Grid
+        One row per claim.
+    """
     lines = [
         [
             Cell(row["claim"]),
@@ -151,9 +194,9 @@ def claims_grid(rows: pd.DataFrame) -> Grid:
     ]
     header = ("Claim", "Statement", "By our numbers", "By the paper's", "Comparisons", "Weakest comparison")
     caption = (
-        "Comparisons that hold / are within noise / do not hold / were not run. Within noise: the means are "
-        "closer than the standard error of their difference. A claim about all holds if every comparison "
-        "that was run does. The paper's numbers have no noise, so they cannot tell what is alike. "
-        "Differences in points."
+        "Comparisons: numbers that hold / are within noise / do not hold / were not run. Within noise: the "
+        "difference of the means is smaller than its standard error. A claim about all datasets holds if "
+        "every comparison that was run holds. The paper reports no standard deviations, so its numbers can "
+        "test only claims that one method is above another. Differences in percentage points."
     )
-    return Grid("claims", "The paper's claims, judged", [("", name) for name in header], lines, caption)
+    return Grid("claims", "The paper's claims", [("", name) for name in header], lines, caption)

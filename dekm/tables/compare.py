@@ -1,4 +1,4 @@
-"""Two sets of results, and the cells in which they differ."""
+"""The cells in which two sets of results differ."""
 
 from pathlib import Path
 from typing import Any
@@ -7,25 +7,36 @@ import pandas as pd
 
 from dekm.errors import InputError
 from dekm.results.result_set import ResultSet
-from dekm.tables.cells import averages, read_results
+from dekm.tables.cells import averages, standard_error
 from dekm.tables.grid import Cell, Grid
-from dekm.tables.noise import standard_error
+from dekm.tables.loading import read_results
 
 KEYS = ["dataset", "method", "metric"]
-ERRORS = 2.0
-ROUNDING = 0.005  # points; tables are written with four decimals
+VALUES = ["mean", "sd", "n_seeds"]
+N_ERRORS = 2.0
+ROUNDING = 0.005  # percentage points; tables are written with four decimals
 
 
 def compare(results: Path, reference: Path) -> pd.DataFrame:
-    """Cells in which two sets of results differ, or that only one of them has.
+    """Find the cells in which two sets of results differ, or that exist in one of them only.
 
-    Means differ if they are farther apart than two standard errors of their difference. Each set is a
-    folder of results, a folder of tables, or a ``table3.csv``.
+    Two means differ if their difference is larger than two of its standard errors.
+
+    Parameters
+    ----------
+    results, reference : Path
+        Folder of results, folder of tables, or a ``table3.csv``.
 
     Returns
     -------
-    Columns dataset, method, metric, mean, sd, n_seeds, the last three of the reference, difference and
-    verdict ("higher", "lower", "not in the reference", "not in the results").
+    pandas.DataFrame
+        Columns dataset, method, metric, mean, sd, n_seeds, the last three of the reference, difference and
+        verdict ("higher", "lower", "not in the reference", "not in the results").
+
+    Raises
+    ------
+    InputError
+        If a path is no set of results.
     """
     ours, theirs = read_means(results), read_means(reference)
     common = set(ours["metric"]) & set(theirs["metric"])
@@ -33,7 +44,7 @@ def compare(results: Path, reference: Path) -> pd.DataFrame:
     both = ours.merge(theirs, on=KEYS, how="outer", suffixes=("", "_reference"), indicator="side")
     both["difference"] = both["mean"] - both["mean_reference"]
     error = standard_error(both["sd"], both["n_seeds"], both["sd_reference"], both["n_seeds_reference"])
-    differ = both["difference"].abs() > ERRORS * error + ROUNDING
+    differ = both["difference"].abs() > N_ERRORS * error + ROUNDING
     both["verdict"] = ""
     both.loc[differ & (both["difference"] > 0), "verdict"] = "higher"
     both.loc[differ & (both["difference"] < 0), "verdict"] = "lower"
@@ -43,35 +54,68 @@ def compare(results: Path, reference: Path) -> pd.DataFrame:
 
 
 def read_means(source: Path) -> pd.DataFrame:
-    """Means, standard deviations and numbers of seeds, in points, of one set of results."""
+    """Read the means of one set of results.
+
+    Parameters
+    ----------
+    source : Path
+        Folder of results, folder of tables, or a ``table3.csv``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `KEYS` and `VALUES`; scores are in percent. Cells without runs are dropped.
+
+    Raises
+    ------
+    InputError
+        If the path is no set of results.
+    """
     result_set = ResultSet(source)
-    if result_set.has_runs():
-        cells = [
-            summary
-            for cell in result_set.finished_cells()
-            if (summary := cell.summary()).get("in_table", True)
-        ]
-        if not cells:
-            raise InputError(f"{source} holds no finished cell: no runs/<dataset>/<method>/summary.json.")
-        datasets = dict.fromkeys(cell["dataset"] for cell in cells)
-        results = read_results(source, list(datasets), list(dict.fromkeys(cell["method"] for cell in cells)))
-        means = averages(results, dict.fromkeys(datasets, ("acc", "nmi", "ari", "inertia")))
-        unlabelled = [dataset for dataset, names in results.scores.items() if "acc" not in names]
-        means = means[(means["metric"] != "inertia") | means["dataset"].isin(unlabelled)]
-    else:
-        files = (source, source / "table3.csv", source / "tables" / "table3.csv")
-        found = [file for file in files if file.is_file()]
-        if not found:
-            raise InputError(f"{source} should be a folder with runs/ or table3.csv, or such a file.")
-        means = pd.read_csv(found[0])
-        lacking = sorted({*KEYS, "mean", "sd", "n_seeds"} - set(means))
-        if lacking:
-            raise InputError(f"{found[0]} lacks the columns {lacking}; it should be a table3.csv.")
-    return means.loc[means["mean"].notna(), [*KEYS, "mean", "sd", "n_seeds"]]
+    means = _means_of_runs(result_set) if result_set.has_runs() else _means_of_table(source)
+    return means.loc[means["mean"].notna(), KEYS + VALUES]
+
+
+def _means_of_runs(result_set: ResultSet) -> pd.DataFrame:
+    summaries = [cell.summary() for cell in result_set.finished_cells()]
+    cells = [summary for summary in summaries if summary.get("in_table", True)]
+    if not cells:
+        raise InputError(
+            f"{result_set.path} holds no finished cell: no runs/<dataset>/<method>/summary.json exists."
+        )
+    datasets = dict.fromkeys(cell["dataset"] for cell in cells)
+    methods = dict.fromkeys(cell["method"] for cell in cells)
+    results = read_results(result_set.path, list(datasets), list(methods))
+    means = averages(results, dict.fromkeys(datasets, ("acc", "nmi", "ari", "inertia")))
+    unlabelled = [dataset for dataset, names in results.scores.items() if "acc" not in names]
+    return means[(means["metric"] != "inertia") | means["dataset"].isin(unlabelled)]
+
+
+def _means_of_table(source: Path) -> pd.DataFrame:
+    files = (source, source / "table3.csv", source / "tables" / "table3.csv")
+    file = next((file for file in files if file.is_file()), None)
+    if file is None:
+        raise InputError(f"{source} should be a folder with runs/ or table3.csv, or a table3.csv.")
+    means = pd.read_csv(file)
+    missing = sorted({*KEYS, *VALUES} - set(means))
+    if missing:
+        raise InputError(f"{file} lacks the columns {missing}; it should be a table3.csv.")
+    return means
 
 
 def compare_grid(rows: pd.DataFrame) -> Grid:
-    """The differences as a table."""
+    """Table of the differences.
+
+    Parameters
+    ----------
+    rows : pandas.DataFrame
+        Differences as `compare` returns them.
+
+    Returns
+    -------
+    Grid
+        One row per cell.
+    """
     lines = [
         [
             Cell(f"{row['dataset']} {row['method']} {row['metric'].upper()}"),
@@ -84,8 +128,8 @@ def compare_grid(rows: pd.DataFrame) -> Grid:
     ]
     header = ("Cell", "Results", "Reference", "Difference", "Verdict")
     caption = (
-        f"{len(rows)} cells differ by more than two standard errors of the difference, "
-        "or are in one set only."
+        "Cells that differ by more than two standard errors of the difference, or that exist in one set "
+        f"only: {len(rows)}."
     )
     return Grid("compare", "Differences", [("", name) for name in header], lines, caption)
 

@@ -1,4 +1,4 @@
-"""A table as text in cells under a two-level header: what Markdown, LaTeX and HTML are made from."""
+"""A table of text cells under a two-level header, the common input of Markdown, LaTeX and HTML."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -6,18 +6,26 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Cell:
-    """One entry.
+    """One cell.
 
     Attributes
     ----------
-    text : our value
-    sd : its standard deviation
-    paper : the paper's value, or a dash where the paper has none; empty where it has no such cell
-    quoted : whether the paper quotes its value from another
-    difference : ours minus the paper's, signed
-    place : 1 for the best of a column, 2 for the second
-    tied : within noise of the best
-    note : number of a footnote
+    text : str
+        Our value.
+    sd : str
+        Standard deviation of our value; empty if unknown.
+    paper : str
+        The paper's value, or a dash if the paper reports none; empty if the paper has no such cell.
+    quoted : bool
+        Whether the paper quotes its value from another paper.
+    difference : str
+        Our value minus the paper's, with its sign; empty if either is unknown.
+    place : int or None
+        1 for the best of a column, 2 for the second, otherwise None.
+    tied : bool
+        Whether the value is within noise of the best of its column.
+    note : int or None
+        Number of a footnote.
     """
 
     text: str
@@ -36,12 +44,18 @@ class Grid:
 
     Attributes
     ----------
-    name : of the file
-    title : heading
-    columns : pairs of upper and lower header; neighbours with the same upper header share it
-    rows : cells of each row, the first of them its name
-    caption : what the numbers and marks mean
-    notes : footnotes, the first has number 1
+    name : str
+        Name of the table's files, without suffix.
+    title : str
+        Heading.
+    columns : sequence of tuple of (str, str)
+        Upper and lower header of each column; adjacent columns with the same upper header share it.
+    rows : sequence of sequence of Cell
+        Cells of each row; the first cell is the name of the row.
+    caption : str
+        Explanation of the numbers and marks.
+    notes : sequence of str
+        Footnotes, numbered from 1.
     """
 
     name: str
@@ -52,7 +66,13 @@ class Grid:
     notes: Sequence[str] = field(default_factory=list)
 
     def groups(self) -> list[tuple[str, int]]:
-        """Upper headers with the number of columns that each spans."""
+        """Upper headers with the number of columns that each spans.
+
+        Returns
+        -------
+        list of tuple of (str, int)
+            From left to right; a column with an empty upper header is a group of its own.
+        """
         groups: list[tuple[str, int]] = []
         for upper, _ in self.columns:
             if groups and upper and groups[-1][0] == upper:
@@ -63,13 +83,30 @@ class Grid:
 
 
 class Notes:
-    """Footnotes in the order of their first use; the same text has one number."""
+    """Footnotes in the order of their first use; equal texts share a number.
+
+    Attributes
+    ----------
+    texts : list of str
+        Footnotes, numbered from 1.
+    """
 
     def __init__(self) -> None:
         self.texts: list[str] = []
 
     def number(self, text: str) -> int | None:
-        """Number of a footnote; None for an empty text."""
+        """Number of a footnote, which is added if it is new.
+
+        Parameters
+        ----------
+        text : str
+            Footnote.
+
+        Returns
+        -------
+        int or None
+            None for an empty text.
+        """
         if not text:
             return None
         if text not in self.texts:

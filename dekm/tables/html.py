@@ -1,4 +1,4 @@
-"""Tables as one HTML page that needs nothing else."""
+"""Tables as one self-contained HTML page."""
 
 from collections.abc import Sequence
 from html import escape
@@ -27,11 +27,24 @@ td.long { white-space: normal; min-width: 22rem; max-width: 44rem; }
 sup { line-height: 0; }
 ol { color: #57606a; font-size: .9em; }
 """.strip()
-LONG = 40
+MAX_NOWRAP = 40  # characters of a cell that is not wrapped
 
 
 def to_html(title: str, grids: Sequence[Grid]) -> str:
-    """A page of several tables under one title."""
+    """HTML page of several tables.
+
+    Parameters
+    ----------
+    title : str
+        Title of the page.
+    grids : sequence of Grid
+        Tables from top to bottom.
+
+    Returns
+    -------
+    str
+        Page without scripts, images or external resources.
+    """
     links = "".join(f'<a href="#{grid.name}">{escape(grid.title)}</a>' for grid in grids)
     nav = f"<nav>{links}</nav>\n" if len(grids) > 1 else ""
     sections = "".join(
@@ -69,7 +82,7 @@ def _section(grid: Grid) -> str:
 
 
 def _data(cell: Cell) -> str:
-    kind = ' class="long"' if len(cell.text) > LONG else ""
+    kind = ' class="long"' if len(cell.text) > MAX_NOWRAP else ""
     return f"<td{kind}>{_cell(cell)}</td>"
 
 

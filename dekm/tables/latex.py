@@ -1,4 +1,4 @@
-"""Tables in LaTeX with booktabs, under the paper's two-level header."""
+"""Tables in LaTeX with the package booktabs and the two-level header of the paper."""
 
 from dekm.tables.grid import Cell, Grid
 
@@ -8,7 +8,18 @@ SPECIAL |= {"×": r"$\times$", "≈": r"$\approx$", "±": r"$\pm$", "–": "--",
 
 
 def to_latex(grid: Grid) -> str:
-    """A tabular environment; the caption is a comment, the footnotes follow in small type."""
+    """LaTeX code of a table.
+
+    Parameters
+    ----------
+    grid : Grid
+        Table.
+
+    Returns
+    -------
+    str
+        A comment with the caption, a ``tabular`` environment, and the footnotes in small type.
+    """
     groups, header = grid.groups(), []
     if any(upper for upper, _ in groups):
         header.append(" & ".join(_group(upper, width) for upper, width in groups))
@@ -33,7 +44,7 @@ def _group(upper: str, width: int) -> str:
 
 
 def _rules(groups: list[tuple[str, int]]) -> str:
-    """A line under each upper header."""
+    """Rules below the upper headers."""
     rules, start = [], 1
     for upper, width in groups:
         if upper:

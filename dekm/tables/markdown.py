@@ -4,7 +4,18 @@ from dekm.tables.grid import Cell, Grid
 
 
 def to_markdown(grid: Grid) -> str:
-    """A pipe table with its caption and footnotes below."""
+    """Markdown code of a table.
+
+    Parameters
+    ----------
+    grid : Grid
+        Table.
+
+    Returns
+    -------
+    str
+        A pipe table, its caption and its footnotes.
+    """
     header = [f"{upper} {lower}".strip() for upper, lower in grid.columns]
     lines = [[_cell(cell) for cell in row] for row in grid.rows]
     widths = [max(map(len, column)) for column in zip(header, *lines, strict=True)]

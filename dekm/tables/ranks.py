@@ -1,4 +1,9 @@
-"""Mean ranks over datasets, with the test of Friedman and the critical difference of Nemenyi."""
+"""Mean ranks over datasets, with the Friedman test and the critical difference of the Nemenyi test.
+
+References
+----------
+Demšar (2006), "Statistical comparisons of classifiers over multiple data sets", JMLR 7.
+"""
 
 import numpy as np
 import pandas as pd
@@ -10,16 +15,21 @@ SIGNIFICANCE = 0.05
 
 
 def mean_ranks(cells: pd.DataFrame) -> pd.DataFrame:
-    """One row per metric and method, the best mean rank first.
+    """Mean rank of each method over the datasets, by ACC and by NMI.
 
-    A method without any number is left out, then every dataset that lacks a number of the others. Ranks
-    are those of unrounded means; equal ones share their mean rank.
+    Methods without any result are dropped first, then the datasets without results of all other methods.
+    Unrounded means are ranked; ties share the average of their ranks.
+
+    Parameters
+    ----------
+    cells : pandas.DataFrame
+        Cells as `averages` returns them.
 
     Returns
     -------
-    Columns metric, method, method_label, mean_rank, n_datasets, friedman_p and critical_difference
-    (Demšar 2006, Equation 6 with alpha = 0.05); the last two are NaN for fewer than three methods or two
-    datasets.
+    pandas.DataFrame
+        One row per metric and method, the best first: metric, method, method_label, mean_rank, n_datasets,
+        friedman_p and critical_difference; the last two are NaN for fewer than three methods or two datasets.
     """
     labels = dict(zip(cells["method"], cells["method_label"], strict=True))
     rows = []
@@ -47,7 +57,18 @@ def mean_ranks(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def friedman(values: np.ndarray) -> float:
-    """p-value of the hypothesis that all columns rank alike; NaN where it cannot be tested."""
+    """Friedman test of the hypothesis that all methods have the same mean rank.
+
+    Parameters
+    ----------
+    values : numpy.ndarray of shape (n_datasets, n_methods)
+        Scores.
+
+    Returns
+    -------
+    float
+        p-value; NaN for fewer than three methods or two datasets, or if all methods are equal.
+    """
     n_datasets, n_methods = values.shape
     if n_datasets < 2 or n_methods < 3 or (values == values[:, :1]).all():
         return float("nan")
@@ -55,7 +76,18 @@ def friedman(values: np.ndarray) -> float:
 
 
 def critical_difference(n_methods: int, n_datasets: int) -> float:
-    """Two mean ranks this far apart differ significantly; NaN where it cannot be tested."""
+    """Smallest significant difference of two mean ranks: Nemenyi test, Demšar (2006), Equation 6.
+
+    Parameters
+    ----------
+    n_methods, n_datasets : int
+        Numbers of ranked methods and of datasets.
+
+    Returns
+    -------
+    float
+        Difference at the level `SIGNIFICANCE`; NaN for fewer than three methods or two datasets.
+    """
     if n_datasets < 2 or n_methods < 3:
         return float("nan")
     q = stats.studentized_range.ppf(1 - SIGNIFICANCE, n_methods, np.inf) / np.sqrt(2)
@@ -63,14 +95,28 @@ def critical_difference(n_methods: int, n_datasets: int) -> float:
 
 
 def ranks_grid(ranks: pd.DataFrame) -> Grid:
-    """Methods by metric, in the order of the ranks by ACC."""
-    of = {(row["metric"], row["method"]): row["mean_rank"] for _, row in ranks.iterrows()}
+    """Table of the mean ranks.
+
+    Parameters
+    ----------
+    ranks : pandas.DataFrame
+        Ranks as `mean_ranks` returns them.
+
+    Returns
+    -------
+    Grid
+        One row per method, in the order of the mean ranks by ACC.
+    """
+    by_key = {(row["metric"], row["method"]): row["mean_rank"] for _, row in ranks.iterrows()}
     labels = dict(zip(ranks["method"], ranks["method_label"], strict=True))
     metrics = ranks["metric"].unique()
     rows = [
         [
             Cell(label),
-            *(Cell(f"{of[metric, method]:.2f}" if (metric, method) in of else "–") for metric in metrics),
+            *(
+                Cell(f"{by_key[metric, method]:.2f}" if (metric, method) in by_key else "–")
+                for metric in metrics
+            ),
         ]
         for method, label in labels.items()
     ]
@@ -80,17 +126,17 @@ def ranks_grid(ranks: pd.DataFrame) -> Grid:
 
 def _caption(ranks: pd.DataFrame) -> str:
     if ranks.empty:
-        return "No dataset has numbers of all methods."
+        return "No dataset has results of all methods."
     first = ranks.iloc[0]
-    caption = f"1 is best; over the {first['n_datasets']} datasets that have numbers of all methods shown."
+    caption = f"1 is best. Mean over the {first['n_datasets']} datasets with results of all methods shown."
     if pd.isna(first["critical_difference"]):
-        return f"{caption} Too few datasets or methods to test a difference."
+        return f"{caption} Too few datasets or methods to test the differences."
     tests = ranks.drop_duplicates("metric")
     p = ", ".join(
         f"{metric.upper()} p = {value:.2g}"
         for metric, value in zip(tests["metric"], tests["friedman_p"], strict=True)
     )
     return (
-        f"{caption} Friedman's test: {p}; critical difference of Nemenyi at {SIGNIFICANCE}: "
+        f"{caption} Friedman test: {p}; critical difference of the Nemenyi test at level {SIGNIFICANCE}: "
         f"{first['critical_difference']:.2f}."
     )

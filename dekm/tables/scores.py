@@ -1,4 +1,4 @@
-"""Table III and what the paper leaves out of it, as grids of text."""
+"""Table III, and a table of scores and costs that the paper does not report."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,10 +6,11 @@ from pathlib import Path
 import pandas as pd
 
 from dekm.results.result_set import ResultSet
-from dekm.tables.cells import PERCENT, Results, averages, rank
+from dekm.tables.cells import PERCENT, averages, rank
 from dekm.tables.grid import Cell, Grid, Notes
+from dekm.tables.loading import LoadedResults
 
-COSTS = ("ari", "seconds", "peak_memory")
+FURTHER = ("ari", "seconds", "peak_memory")
 LABELS = {
     "acc": "ACC",
     "nmi": "NMI",
@@ -27,24 +28,45 @@ FORMATS = {
     "seconds": ".1f",
     "peak_memory": ".0f",
 }
-MARKS = "Best in bold, second underlined, by unrounded means; ≈ within noise of the best: closer to it than "
-MARKS += "the standard error of the difference."
+MARKS = (
+    "The best of a column is bold, the second underlined, by unrounded means; ≈ marks means within noise of "
+    "the best: the difference is smaller than its standard error."
+)
 
 
 def score_grid(cells: pd.DataFrame) -> Grid:
-    """Methods by datasets; the paper's numbers beside ours."""
-    return _grid("table3", "Table III: clustering results", cells, _score_caption(cells))
-
-
-def further_cells(results: Results, folder: Path) -> pd.DataFrame:
-    """Cells of ARI, seconds per run and peak memory of the job, which ran all seeds of a cell.
+    """Table III with the paper's numbers beside ours.
 
     Parameters
     ----------
-    folder : of the results; the memory is ``max_rss`` of Snakemake's benchmark of the job
+    cells : pandas.DataFrame
+        Cells as `table3` returns them.
+
+    Returns
+    -------
+    Grid
+        Methods by datasets and metrics.
+    """
+    return _grid("table3", "Table III: clustering results", cells, _score_caption(cells))
+
+
+def further_cells(results: LoadedResults, folder: Path) -> pd.DataFrame:
+    """Cells of ARI, seconds per run and peak memory of the job that ran all seeds of a cell.
+
+    Parameters
+    ----------
+    results : LoadedResults
+        Runs and cells.
+    folder : Path
+        Folder of the results; the memory is ``max_rss`` of Snakemake's benchmark files.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of `averages`, place and tied; ARI in percent, memory in MiB.
     """
     datasets = results.cells["dataset"].unique()
-    cells = averages(results, dict.fromkeys(datasets, COSTS))
+    cells = averages(results, dict.fromkeys(datasets, FURTHER))
     for index, cell in cells[(cells["metric"] == "peak_memory") & (cells["n_seeds"] == 0)].iterrows():
         file = ResultSet(folder).benchmark_file(cell["dataset"], cell["method"])
         if file.is_file():
@@ -55,25 +77,36 @@ def further_cells(results: Results, folder: Path) -> pd.DataFrame:
 
 
 def further_grid(cells: pd.DataFrame) -> Grid:
-    """Methods by datasets: what `further_cells` found."""
+    """Table of ARI, time and memory.
+
+    Parameters
+    ----------
+    cells : pandas.DataFrame
+        Cells as `further_cells` returns them.
+
+    Returns
+    -------
+    Grid
+        Methods by datasets and metrics.
+    """
     caption = (
-        f"ARI in percent; {_seeds(cells)} Seconds of one run, without the pretraining that it shares and "
-        "without scoring (on a GPU the seeds of a cell run at once); peak memory of the job that ran all "
-        "seeds of a cell, – if not measured."
+        f"ARI in percent; {_seeds(cells)} Seconds are those of one run without shared pretraining and "
+        "scoring (on a GPU the seeds of a cell run concurrently). Peak memory is that of the job that ran "
+        "all seeds of a cell; – means not measured."
     )
     return _grid("further", "ARI, time and memory", cells, caption)
 
 
 def _grid(name: str, title: str, cells: pd.DataFrame, caption: str) -> Grid:
-    """Cells as text, methods by (dataset, metric)."""
+    """Table of methods by pairs of dataset and metric."""
     notes = Notes()
     columns = cells[["dataset", "dataset_label", "metric"]].drop_duplicates()
-    of = {(row["dataset"], row["method"], row["metric"]): row for _, row in cells.iterrows()}
+    by_key = {(row["dataset"], row["method"], row["metric"]): row for _, row in cells.iterrows()}
     rows = [
         [
             Cell(label),
             *(
-                _cell(of[dataset, method, metric], notes)
+                _cell(by_key[dataset, method, metric], notes)
                 for dataset, metric in zip(columns["dataset"], columns["metric"], strict=True)
             ),
         ]
@@ -87,7 +120,7 @@ def _grid(name: str, title: str, cells: pd.DataFrame, caption: str) -> Grid:
 
 
 def _cell(cell: pd.Series, notes: Notes) -> Cell:
-    form = FORMATS.get(cell["metric"], ".2f")
+    number_format = FORMATS.get(cell["metric"], ".2f")
     note = notes.number(cell["reason"])
     paper, difference, quoted = "", "", False
     if isinstance(cell.get("paper_quoted"), str):
@@ -97,8 +130,8 @@ def _cell(cell: pd.Series, notes: Notes) -> Cell:
     if pd.isna(cell["mean"]):
         return Cell("–", paper=paper, quoted=quoted, note=note)
     return Cell(
-        text=f"{cell['mean']:{form}}",
-        sd="" if pd.isna(cell["sd"]) else f"{cell['sd']:{form}}",
+        text=f"{cell['mean']:{number_format}}",
+        sd="" if pd.isna(cell["sd"]) else f"{cell['sd']:{number_format}}",
         paper=paper,
         quoted=quoted,
         difference=difference,
@@ -109,12 +142,14 @@ def _cell(cell: pd.Series, notes: Notes) -> Cell:
 
 
 def _score_caption(cells: pd.DataFrame) -> str:
-    caption = f"Percent; {_seeds(cells)} {MARKS}"
+    caption = f"Values in percent; {_seeds(cells)} {MARKS}"
     if set(cells["metric"]) - PERCENT:
-        caption += " Where a dataset has no labels: inertia, silhouette and clusters found, not ranked."
+        caption += (
+            " Datasets without labels show inertia, silhouette and clusters found, which are not ranked."
+        )
     if "paper_quoted" in cells and cells["paper_quoted"].notna().any():
-        caption += " Beside ours the paper's numbers and ours minus the paper's; * marks those it quotes,"
-        caption += " – those it lacks."
+        caption += " The paper's numbers and the differences (ours minus the paper's) are beside ours;"
+        caption += " * marks numbers that the paper quotes, – numbers that it does not report."
     return caption
 
 
@@ -122,4 +157,4 @@ def _seeds(cells: pd.DataFrame) -> str:
     counts: Sequence[int] = sorted(set(cells.loc[cells["n_seeds"] > 0, "n_seeds"]))
     seeds = " or ".join(map(str, counts)) or "no"
     text = f"mean ± standard deviation over {seeds} seed{'s' if counts != [1] else ''}."
-    return text + (" A single seed shows no noise." if 1 in counts else "")
+    return text + (" A single seed has no standard deviation." if 1 in counts else "")

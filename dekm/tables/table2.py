@@ -1,4 +1,4 @@
-"""Table II: the datasets as they were prepared, beside the paper's numbers."""
+"""Table II: the prepared datasets beside those of the paper."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 
 from dekm.results.result_set import ResultSet
-from dekm.tables.cells import of_a_part
 from dekm.tables.grid import Cell, Grid, Notes
+from dekm.tables.loading import subsample_note
 
 COLUMNS = ("n_samples", "n_clusters", "shape")
 
@@ -20,20 +20,29 @@ def table2(
     *,
     left_out: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
-    """One row per dataset: label, n_samples, n_clusters, shape, the same of the paper, and a reason.
+    """Rows of Table II.
 
     Parameters
     ----------
-    paper : columns dataset, label, n_samples, n_clusters and shape (sides joined by "x")
+    results : Path
+        Folder of results.
+    datasets : sequence of str
+        Keys of the datasets.
+    paper : pandas.DataFrame
+        Columns dataset, label, n_samples, n_clusters and shape (sides joined by "x").
+    left_out : mapping of str to str, optional
+        Reason for each dataset that was left out on purpose.
 
     Returns
     -------
-    The reason says what explains a difference from the paper, or why there are no data.
+    pandas.DataFrame
+        One row per dataset: dataset, label, n_samples, n_clusters, shape, the last three of the paper, and
+        reason, which explains a difference from the paper or why there are no data.
     """
     rows = []
     for dataset in datasets:
-        printed = paper[paper["dataset"] == dataset].to_dict("records")
-        theirs = {str(name): value for name, value in printed[0].items()} if printed else {}
+        records = paper[paper["dataset"] == dataset].to_dict("records")
+        theirs = {str(name): value for name, value in records[0].items()} if records else {}
         facts = ResultSet(results).data(dataset).facts
         ours = {
             "n_samples": facts.get("n_samples"),
@@ -49,17 +58,28 @@ def table2(
     return pd.DataFrame(rows).astype(dict.fromkeys(("n_samples", "n_clusters"), "Int64"))
 
 
-def _reason(facts: dict[str, Any], theirs: dict[str, Any], ours: dict[str, Any], why: str | None) -> str:
+def _reason(facts: dict[str, Any], theirs: dict[str, Any], ours: dict[str, Any], left_out: str | None) -> str:
     if not facts:
-        return f"skipped: {why}" if why else "not prepared"
-    if part := of_a_part(facts):
-        return part
+        return f"skipped: {left_out}" if left_out else "not prepared"
+    if note := subsample_note(facts):
+        return note
     different = [name for name in COLUMNS if theirs and str(theirs[name]) != str(ours[name])]
     return f"differs from the paper in {', '.join(different)}" if different else ""
 
 
 def table2_grid(rows: pd.DataFrame) -> Grid:
-    """Datasets by what describes them."""
+    """Table II with the paper's numbers beside ours.
+
+    Parameters
+    ----------
+    rows : pandas.DataFrame
+        Rows as `table2` returns them.
+
+    Returns
+    -------
+    Grid
+        One row per dataset.
+    """
     notes = Notes()
     lines = [
         [
@@ -69,7 +89,7 @@ def table2_grid(rows: pd.DataFrame) -> Grid:
         for _, row in rows.iterrows()
     ]
     header = [("", name) for name in ("Dataset", "Samples", "Clusters", "Dimensions")]
-    caption = "What the prepared data hold; beside it the paper's numbers, where the paper has the dataset."
+    caption = "The prepared data; the paper's numbers are beside ours for the datasets of the paper."
     return Grid("table2", "Table II: datasets", header, lines, caption, notes.texts)
 
 

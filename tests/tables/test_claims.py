@@ -4,8 +4,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from dekm.tables.cells import averages, read_results, table3
+from dekm.tables.cells import averages, table3
 from dekm.tables.claims import judge_claims
+from dekm.tables.loading import read_results
 from dekm.tables.markdown import to_markdown
 from dekm.tables.ranks import critical_difference, friedman, mean_ranks, ranks_grid
 from dekm.tables.verdicts import verdicts, verdicts_grid
@@ -46,7 +47,7 @@ def judge(
     return judge_claims(pd.DataFrame([claim]), cells, pd.read_csv(PAPER / "table3.csv")).iloc[0]
 
 
-def test_a_claim_about_all_holds_if_every_comparison_does(results: Path) -> None:
+def test_a_claim_about_all_datasets_holds_if_every_comparison_holds(results: Path) -> None:
     judged = judge(results, "above", "all", "k_means")
     assert judged["verdict"] == judged["by_the_papers_numbers"] == "holds"
     assert (judged["n_hold"], judged["n_do_not_hold"], judged["n_not_run"]) == (3, 0, 0)
@@ -54,7 +55,7 @@ def test_a_claim_about_all_holds_if_every_comparison_does(results: Path) -> None
     assert judged["weakest_difference"] == pytest.approx(19.55)
 
 
-def test_one_dataset_breaks_a_claim_about_all_and_not_one_about_most(results: Path) -> None:
+def test_one_dataset_refutes_a_claim_about_all_but_not_about_most(results: Path) -> None:
     assert judge(results, "above", "all", "ae_k_means")["verdict"] == "does not hold"
     assert judge(results, "above", "most", "ae_k_means")["verdict"] == "holds"
 
@@ -67,7 +68,7 @@ def test_a_difference_below_its_standard_error_is_within_noise(results: Path) ->
     assert judge(results, "similar", "all", "k_means", "mnist")["verdict"] == "does not hold"
 
 
-def test_what_was_not_run_is_not_judged(results: Path) -> None:
+def test_comparisons_that_were_not_run_do_not_count(results: Path) -> None:
     judged = judge(results, "above", "all", "dcec ae_k_means", "mnist")
     assert (judged["verdict"], judged["n_not_run"]) == ("holds", 1)
     judged = judge(results, "above", "all", "dcec", "mnist")
@@ -109,7 +110,7 @@ def paper_cells(value: float) -> pd.DataFrame:
         ((0.95, 0.95), float("nan"), "no number in the paper"),
     ],
 )
-def test_a_cell_is_reproduced_within_a_point_or_two_deviations(
+def test_a_cell_is_reproduced_within_one_point_or_two_standard_deviations(
     tmp_path: Path, seeds: tuple[float, float], paper: float, verdict: str
 ) -> None:
     write_facts(tmp_path, "mnist")
@@ -140,7 +141,7 @@ def test_mean_ranks_are_over_datasets_with_all_methods(results: Path) -> None:
     assert set(ranks["n_datasets"]) == {3}
 
 
-def test_the_critical_difference_is_that_of_demsar() -> None:
+def test_the_critical_difference_agrees_with_demsar() -> None:
     # Demšar (2006), Table 5: q = 2.343 for three classifiers
     assert critical_difference(3, 10) == pytest.approx(2.343 * (12 / 60) ** 0.5, abs=1e-3)
     values = [[0.9, 0.8, 0.7], [0.8, 0.7, 0.9], [0.6, 0.5, 0.4]]
@@ -148,7 +149,7 @@ def test_the_critical_difference_is_that_of_demsar() -> None:
     assert friedman(pd.DataFrame(values).to_numpy()) == pytest.approx(expected)
 
 
-def test_too_few_datasets_are_ranked_and_not_tested(tmp_path: Path) -> None:
+def test_too_few_datasets_are_ranked_but_not_tested(tmp_path: Path) -> None:
     write_facts(tmp_path, "mnist")
     for method, acc in zip(METHODS, (0.5, 0.7, 0.9), strict=True):
         write_scores(tmp_path, "mnist", method, [acc])
@@ -158,7 +159,7 @@ def test_too_few_datasets_are_ranked_and_not_tested(tmp_path: Path) -> None:
     assert "Too few datasets or methods" in to_markdown(ranks_grid(ranks))
 
 
-def test_a_claim_is_not_judged_by_a_part_of_a_dataset(results: Path) -> None:
+def test_a_subsample_does_not_count_for_a_claim(results: Path) -> None:
     write_facts(results, "mnist", subsample=5000)
     judged = judge(results, "above", "all", "k_means")
     assert (judged["n_hold"], judged["n_not_run"]) == (2, 1)

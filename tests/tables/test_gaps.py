@@ -4,7 +4,8 @@ import pandas as pd
 import pytest
 
 from dekm.tables import write_table3
-from dekm.tables.cells import read_results, table3
+from dekm.tables.cells import table3
+from dekm.tables.loading import read_results
 from dekm.tables.markdown import to_markdown
 from dekm.tables.scores import score_grid
 from tests.helpers.handmade import write_facts, write_scores, write_summary
@@ -15,7 +16,7 @@ METHODS = ["k_means", "dekm"]
 
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
-    """One whole cell on MNIST, nothing else."""
+    """One complete cell on MNIST."""
     write_facts(tmp_path, "mnist", "MNIST")
     write_scores(tmp_path, "mnist", "k_means", [0.5, 0.52])
     return tmp_path
@@ -26,12 +27,12 @@ def text(results: Path, *datasets: str, left_out: dict[str, str] | None = None) 
     return to_markdown(score_grid(table3(found, pd.read_csv(PAPER_FILE))))
 
 
-def test_a_cell_without_summary_is_a_dash_and_says_so(results: Path) -> None:
+def test_a_cell_without_summary_is_a_dash_with_a_footnote(results: Path) -> None:
     assert "| dekm    | – [95.75] (1)" in text(results)
     assert text(results).endswith("\n1. not run\n")
 
 
-def test_a_gap_has_the_name_that_its_method_has_elsewhere_or_that_is_given(results: Path) -> None:
+def test_an_empty_cell_has_the_label_of_its_method_elsewhere_or_the_given_one(results: Path) -> None:
     found = read_results(results, ["mnist"], METHODS, labels={"dekm": "DEKM"})
     assert found.cells["method_label"].tolist() == ["K-means", "DEKM"]
     write_scores(results, "digits", "dekm", [0.5])
@@ -45,27 +46,27 @@ def test_a_failed_cell_shows_the_last_line_of_its_log(results: Path) -> None:
     assert text(results).endswith("\n1. failed: torch.OutOfMemoryError: CUDA out of memory\n")
 
 
-def test_a_running_cell_is_not_called_failed(results: Path) -> None:
+def test_a_running_cell_is_not_reported_as_failed(results: Path) -> None:
     log = results / "logs" / "cluster" / "mnist" / "dekm.log"
     log.parent.mkdir(parents=True)
     log.write_text("12:00:00 iteration 3: acc=0.9\n")
     assert text(results).endswith("\n1. not run\n")
 
 
-def test_a_dataset_without_data_failed_where_its_preparation_did(results: Path) -> None:
+def test_a_dataset_whose_preparation_failed_shows_that_error(results: Path) -> None:
     log = results / "logs" / "prepare" / "usps.log"
     log.parent.mkdir(parents=True)
     log.write_text("dekm: error: usps.h5 is no HDF5 file.\n")
     assert "1. failed: dekm: error: usps.h5 is no HDF5 file." in text(results, "mnist", "usps")
 
 
-def test_a_skipped_dataset_says_why(results: Path) -> None:
+def test_a_skipped_dataset_shows_the_reason(results: Path) -> None:
     table = text(results, "mnist", "frgc", left_out={"frgc": "needs a licence"})
     assert "1. skipped: needs a licence" in table
     assert table.count("– [12.63] (1)") == 1
 
 
-def test_a_half_written_summary_is_a_gap(results: Path) -> None:
+def test_an_incomplete_summary_counts_as_not_run(results: Path) -> None:
     cell = results / "runs" / "mnist" / "dekm"
     cell.mkdir()
     (cell / "summary.json").write_text('{"label": "DE')
@@ -79,13 +80,13 @@ def test_a_cell_with_fewer_seeds_is_marked(results: Path) -> None:
     assert "over 1 or 2 seeds" in text(results)
 
 
-def test_a_seed_whose_loss_went_astray_does_not_count(results: Path) -> None:
+def test_a_seed_with_a_score_that_is_not_finite_does_not_count(results: Path) -> None:
     runs = [{"acc": 0.9, "nmi": 0.9, "inertia": 1.0}, {"acc": 0.1, "nmi": 0.0, "inertia": float("nan")}]
     write_summary(results, "mnist", "dekm", runs)
     assert "**90.00** [95.75, −5.75] (1)" in text(results)
 
 
-def test_data_without_labels_show_what_is_known_without_them(results: Path) -> None:
+def test_data_without_labels_show_metrics_that_need_no_labels(results: Path) -> None:
     write_facts(results, "mine", class_counts=None)
     for method, inertia in (("k_means", 1234.5), ("dekm", 0.5)):
         run = {"inertia": inertia, "n_clusters_found": 3, "n_iter": 2, "seconds": 1.0}
@@ -94,7 +95,7 @@ def test_data_without_labels_show_what_is_known_without_them(results: Path) -> N
     assert [name.strip() for name in header.split("|")[2:-1]] == ["mine Inertia", "mine Clusters"]
     assert [value.strip() for value in first.split("|")[2:-1]] == ["1234 ± 0", "3 ± 0"]
     assert "**" not in first + second
-    assert "Where a dataset has no labels" in text(results, "mine")
+    assert "Datasets without labels show inertia" in text(results, "mine")
 
 
 def test_all_files_are_written_when_nothing_was_run(tmp_path: Path) -> None:

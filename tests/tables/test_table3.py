@@ -6,10 +6,11 @@ import pytest
 from dekm.datasets import DATASETS
 from dekm.methods import METHODS
 from dekm.tables import write_table3
-from dekm.tables.cells import read_results, table3
+from dekm.tables.cells import table3
 from dekm.tables.grid import Cell, Grid
 from dekm.tables.html import to_html
 from dekm.tables.latex import to_latex
+from dekm.tables.loading import read_results
 from dekm.tables.markdown import to_markdown
 from dekm.tables.scores import further_cells, further_grid, score_grid
 from tests.helpers.handmade import write_facts, write_scores, write_summary
@@ -45,7 +46,7 @@ def test_a_cell_is_the_mean_and_standard_deviation_of_its_seeds(results: Path) -
     assert found["difference"] == pytest.approx(-2.40)
 
 
-def test_a_dataset_that_the_paper_lacks_has_no_number_of_the_paper(results: Path) -> None:
+def test_a_dataset_not_in_the_paper_has_no_paper_number(results: Path) -> None:
     assert cells(results).query("dataset == 'digits'")["paper"].isna().all()
 
 
@@ -86,7 +87,7 @@ def test_markdown_shows_ours_and_the_papers_in_the_given_order(results: Path) ->
     assert "**91.00 ± 1.41** [94.23, −3.23]" in second
 
 
-def test_the_papers_stars_and_dashes_stay_with_its_numbers(results: Path) -> None:
+def test_the_papers_asterisks_and_dashes_stay_with_its_numbers(results: Path) -> None:
     table = cells(results)
     table.loc[0, ["paper", "paper_quoted"]] = [84.0, "yes"]
     table.loc[1, ["paper", "difference", "paper_quoted"]] = [float("nan"), float("nan"), "no"]
@@ -103,7 +104,7 @@ def test_one_seed_has_no_standard_deviation(results: Path) -> None:
         write_scores(results, dataset, "dekm_f", [0.6])
     text = to_markdown(score_grid(cells(results)))
     assert "_50.00_ [53.40" in text
-    assert "over 1 seed. A single seed shows no noise." in text
+    assert "over 1 seed. A single seed has no standard deviation." in text
 
 
 def test_latex_has_the_two_level_header_and_escapes_names(results: Path) -> None:
@@ -124,7 +125,7 @@ def test_html_is_one_escaped_page_that_loads_nothing(results: Path) -> None:
     assert "src=" not in page
 
 
-def test_seconds_and_memory_stand_beside_ari(results: Path) -> None:
+def test_seconds_and_memory_are_shown_beside_ari(results: Path) -> None:
     write_summary(results, "mnist", "dekm", [{"acc": 0.9, "nmi": 0.9, "ari": 0.8, "seconds": 10.0}] * 2)
     benchmark = results / "benchmarks" / "cluster" / "mnist" / "dekm.tsv"
     benchmark.parent.mkdir(parents=True)
@@ -137,7 +138,7 @@ def test_seconds_and_memory_stand_beside_ari(results: Path) -> None:
     assert "| K-means | –" in text
 
 
-def test_all_files_are_written_and_the_same_again(results: Path) -> None:
+def test_all_files_are_written_and_reproducible(results: Path) -> None:
     written = []
     for folder in (results / "one", results / "two"):
         write_table3(results, ["mnist"], ["k_means", "dekm_f"], PAPER_FILE, folder)
@@ -150,7 +151,7 @@ def test_all_files_are_written_and_the_same_again(results: Path) -> None:
     assert len(pd.read_csv(results / "one" / "table3.csv")) == 4
 
 
-def test_the_papers_table_is_whole() -> None:
+def test_the_papers_table_is_complete() -> None:
     paper = pd.read_csv(PAPER_FILE)
     assert len(paper) == 10 * 7 * 2
     assert set(METHODS) <= set(paper["method"])

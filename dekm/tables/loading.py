@@ -1,0 +1,168 @@
+"""The runs and the empty cells of a folder of results."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dekm.files import read_json
+from dekm.results.result_set import ResultSet
+
+SCORES = ("acc", "nmi")
+SCORES_WITHOUT_LABELS = ("inertia", "silhouette", "n_clusters_found")
+KEYS = ["dataset", "dataset_label", "method", "method_label"]
+SUBSAMPLE = "a stratified subsample"
+
+
+@dataclass(frozen=True)
+class LoadedResults:
+    """The results of some datasets and methods.
+
+    Attributes
+    ----------
+    runs : pandas.DataFrame
+        One row per finite run: `KEYS`, seed and the final metrics.
+    cells : pandas.DataFrame
+        One row per dataset and method, in the requested order: `KEYS` and ``reason``, which says why the cell
+        has no run, lacks seeds or differs from the paper's dataset; empty for a complete cell.
+    scores : mapping of str to tuple of str
+        Metrics of the main table for each dataset: ACC and NMI, or metrics that need no true labels.
+    """
+
+    runs: pd.DataFrame
+    cells: pd.DataFrame
+    scores: Mapping[str, tuple[str, ...]]
+
+
+def read_results(
+    results: Path,
+    datasets: Sequence[str],
+    methods: Sequence[str],
+    *,
+    labels: Mapping[str, str] | None = None,
+    left_out: Mapping[str, str] | None = None,
+) -> LoadedResults:
+    """Read the summaries of all cells.
+
+    Parameters
+    ----------
+    results : Path
+        Folder of results.
+    datasets, methods : sequence of str
+        Keys of the cells.
+    labels : mapping of str to str, optional
+        Labels of the datasets and methods without results.
+    left_out : mapping of str to str, optional
+        Reason for each dataset that was left out on purpose.
+
+    Returns
+    -------
+    LoadedResults
+        All cells, also those without runs.
+    """
+    result_set = ResultSet(results)
+    facts = {dataset: _read(result_set.data(dataset).facts_file) for dataset in datasets}
+    summaries = {
+        (dataset, method): _read(result_set.cell(dataset, method).summary_file)
+        for dataset in datasets
+        for method in methods
+    }
+    names = _labels(labels or {}, facts, summaries)
+    n_seeds = max((len(summary["seeds"]) for summary in summaries.values() if summary), default=0)
+    cells, runs = [], []
+    for (dataset, method), summary in summaries.items():
+        key = dict(zip(KEYS, (dataset, names[dataset], method, names[method]), strict=True))
+        finite = {seed: run for seed, run in summary.get("seeds", {}).items() if _is_finite(run)}
+        if summary:
+            reason = "; ".join(
+                filter(None, (subsample_note(facts[dataset]), _seeds_note(len(finite), n_seeds)))
+            )
+        else:
+            reason = _reason_not_run(result_set, dataset, method, left_out or {})
+        cells.append(key | {"reason": reason})
+        runs += [key | {"seed": int(seed)} | run for seed, run in finite.items()]
+    frame = pd.DataFrame(runs, columns=None if runs else [*KEYS, "seed"])
+    scores = {dataset: _scores(facts[dataset], frame, dataset) for dataset in datasets}
+    return LoadedResults(frame, pd.DataFrame(cells), scores)
+
+
+def subsample_note(facts: Mapping[str, Any]) -> str:
+    """Footnote of the results on a subsample of a dataset.
+
+    Parameters
+    ----------
+    facts : mapping of str to Any
+        Facts of the prepared data.
+
+    Returns
+    -------
+    str
+        Empty for a complete dataset.
+    """
+    if facts.get("subsample") is None:
+        return ""
+    return f"{SUBSAMPLE} of {facts['subsample']:,} samples"
+
+
+def is_subsample(cells: pd.DataFrame) -> pd.Series:
+    """Mask of the cells whose dataset is a subsample.
+
+    Parameters
+    ----------
+    cells : pandas.DataFrame
+        Cells with a column ``reason``.
+
+    Returns
+    -------
+    pandas.Series of bool
+        One value per row.
+    """
+    return cells["reason"].str.startswith(SUBSAMPLE)
+
+
+def _labels(
+    given: Mapping[str, str], facts: Mapping[str, Any], summaries: Mapping[tuple[str, str], Any]
+) -> dict[str, str]:
+    """Label of each dataset and method: that of the results, else the given one, else the key."""
+    labels = {key: key for pair in summaries for key in pair} | dict(given)
+    labels |= {method: summary["label"] for (_, method), summary in summaries.items() if summary}
+    return labels | {dataset: found["label"] for dataset, found in facts.items() if found}
+
+
+def _scores(facts: Mapping[str, Any], runs: pd.DataFrame, dataset: str) -> tuple[str, ...]:
+    if facts.get("class_counts", ()) is not None:
+        return SCORES
+    found = runs[runs["dataset"] == dataset].dropna(axis="columns", how="all")
+    return tuple(name for name in SCORES_WITHOUT_LABELS if name in found) or SCORES_WITHOUT_LABELS[:1]
+
+
+def _is_finite(run: Mapping[str, Any]) -> bool:
+    """Whether no score of a run is missing, infinite or NaN."""
+    values = [run[name] for name in (*SCORES, "inertia") if name in run]
+    return all(value is not None and np.isfinite(value) for value in values)
+
+
+def _seeds_note(n_complete: int, n_seeds: int) -> str:
+    if n_complete == n_seeds:
+        return ""
+    return f"{n_complete} of {n_seeds} seeds: the others failed or were not run"
+
+
+def _reason_not_run(results: ResultSet, dataset: str, method: str, left_out: Mapping[str, str]) -> str:
+    """Why a cell has no summary: its dataset was left out, a job failed, or it was not run."""
+    if dataset in left_out:
+        return f"skipped: {left_out[dataset]}"
+    error = results.error_of_job(dataset, method)
+    return f"failed: {error}" if error else "not run"
+
+
+def _read(file: Path) -> dict[str, Any]:
+    """Object of a JSON file; empty if the file does not exist or is incomplete."""
+    try:
+        return read_json(file)
+    except (FileNotFoundError, json.JSONDecodeError):
+        return {}
