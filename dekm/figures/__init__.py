@@ -1,7 +1,7 @@
 """The figures of the paper and those of single runs, one module each.
 
-Every module has ``write(inputs, folder)``, which reads files of results and writes the figure as PDF and
-PNG and the numbers behind it as CSV, and ``draw`` functions, which make a figure from arrays and frames.
+Every module has a function ``write(inputs, folder)``, which reads files of results and writes the figure as
+PDF and PNG and its data as CSV, and ``draw`` functions, which make a figure from arrays and data frames.
 """
 
 from collections.abc import Sequence
@@ -20,5 +20,20 @@ FIGURES = {
 
 
 def write_figure(name: str, inputs: Sequence[Path], folder: Path) -> None:
-    """Write one figure; see ``write`` of its module for the inputs."""
+    """Write one figure.
+
+    Parameters
+    ----------
+    name : str
+        Key of `FIGURES`.
+    inputs : sequence of Path
+        Inputs of the function ``write`` of the figure's module, which documents them.
+    folder : Path
+        Folder of the files to write.
+
+    Raises
+    ------
+    InputError
+        If an input is invalid.
+    """
     import_module(f"{__name__}.{FIGURES[name]}").write(inputs, folder)

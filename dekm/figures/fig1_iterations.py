@@ -1,7 +1,6 @@
-"""Figure 1: representation learning and clustering by turns, in an embedding of two dimensions."""
+"""Figure 1: alternating representation learning and clustering in a two-dimensional embedding."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,87 +12,46 @@ from matplotlib.lines import Line2D
 from PIL import Image
 from scipy.optimize import linear_sum_assignment
 
-from dekm.errors import InputError
-from dekm.figures.sources import one
+from dekm.figures.classes import class_names, scatter_classes
+from dekm.figures.fig1_frames import Frame, line_ends, nearest_frames, read_frames, scores
+from dekm.figures.sources import single_input
 from dekm.figures.style import (
     COLUMN,
     INK,
-    bare,
-    class_names,
     colour,
     marker,
     new_figure,
     percent,
+    remove_ticks,
     save,
     save_data,
-    scatter_classes,
     style,
     tint,
 )
-from dekm.files import open_arrays
-from dekm.metrics import accuracy, contingency, nmi
-from dekm.results.folders import SeedFolder, complete_run
+from dekm.metrics import contingency
+from dekm.results.folders import complete_run
 
-SHOWN = (0, 1, 2, 20)
-PIXELS = 300  # of a side of the background
-FRAME_SIZE, FRAME_DPI = (3.6, 3.9), 110
-MILLISECONDS = 350
-
-
-@dataclass(frozen=True)
-class Frame:
-    """One saved iteration of a run with a two-dimensional embedding.
-
-    Attributes
-    ----------
-    n_iter : number of updates of the representation
-    H : (n, 2), embedding
-    labels : (n,), row of `centers` of each point
-    centers : (k, 2)
-    V : (2, 2), rows are eigenvectors, the last has the largest eigenvalue; NaN where there are none
-    """
-
-    n_iter: int
-    H: np.ndarray
-    labels: np.ndarray
-    centers: np.ndarray
-    V: np.ndarray
-
-
-def read_frames(run: SeedFolder) -> tuple[list[Frame], np.ndarray | None]:
-    """The saved iterations of a run and the true labels, from its ``iterations.npz``."""
-    file = run.file("iterations")
-    if not file.is_file():
-        raise InputError(
-            f"{run.path} has no {file.name}: only runs with embedding_dim=2 save their iterations."
-        )
-    with open_arrays(file) as arrays:
-        parts = (arrays[name] for name in ("n_iter", "H", "labels", "centers", "V"))
-        frames = [Frame(int(n), *rest) for n, *rest in zip(*parts, strict=True)]
-        return frames, arrays.get("y")
-
-
-def nearest(frames: Sequence[Frame], wanted: Sequence[int] = SHOWN) -> list[Frame]:
-    """The frames nearest to the wanted iterations, each once."""
-    chosen = {min(frames, key=lambda frame: abs(frame.n_iter - n)).n_iter for n in wanted}
-    return [frame for frame in frames if frame.n_iter in chosen]
-
-
-def scores(frame: Frame, y: np.ndarray | None) -> dict[str, float]:
-    """ACC and NMI of one frame; none without true labels."""
-    return {} if y is None else {"acc": accuracy(y, frame.labels), "nmi": nmi(y, frame.labels)}
-
-
-def line_ends(frame: Frame) -> np.ndarray:
-    """Ends (2, 2) of the line along the last eigenvector: two standard deviations about the mean."""
-    direction = frame.V[-1]
-    mean = frame.H.mean(0)
-    deviation = ((frame.H - mean) @ direction).std()
-    return mean + np.outer((-2, 2), deviation * direction)
+PIXELS = 300  # resolution of the background, per side
+FRAME_SIZE = (3.6, 3.9)  # inches
+FRAME_DPI = 110
+MILLISECONDS = 350  # duration of a frame
 
 
 def draw(frames: Sequence[Frame], y: np.ndarray | None) -> Figure:
-    """The paper's two columns of panels, titled "Iter t, (ACC, NMI)"."""
+    """Draw the paper's two columns of panels, titled "Iter t, (ACC, NMI)".
+
+    Parameters
+    ----------
+    frames : sequence of Frame
+        One frame per panel.
+    y : numpy.ndarray of shape (n,) or None
+        True labels.
+
+    Returns
+    -------
+    Figure
+        Panels with the regions of the clusters, the points, the centroids and the last eigenvector.
+    """
     n_rows = -(-len(frames) // 2)
     with style():
         figure = new_figure(COLUMN, 1.85 * n_rows + 0.3)
@@ -107,7 +65,17 @@ def draw(frames: Sequence[Frame], y: np.ndarray | None) -> Figure:
 
 
 def animate(frames: Sequence[Frame], y: np.ndarray | None, file: Path) -> None:
-    """Write a GIF of all frames on common axes; the last one stays."""
+    """Write a GIF of all frames on common axes; the last frame is shown longer.
+
+    Parameters
+    ----------
+    frames : sequence of Frame
+        Frames in the order of the animation.
+    y : numpy.ndarray of shape (n,) or None
+        True labels.
+    file : Path
+        GIF file to write.
+    """
     limits, images = _limits(frames), []
     with style():
         for frame in frames:
@@ -144,11 +112,11 @@ def _panel(axes: Axes, frame: Frame, y: np.ndarray | None, limits: np.ndarray) -
         axes.scatter(frame.centers[:, 0], frame.centers[:, 1], marker="x", s=size, c=ink, linewidths=width)
     axes.set(xlim=(left, right), ylim=(bottom, top))
     axes.set_title(", ".join(filter(None, [f"Iter {frame.n_iter}", percent(scores(frame, y))])))
-    bare(axes)
+    remove_ticks(axes)
 
 
 def _legend(y: np.ndarray | None) -> list[Line2D]:
-    """What the marks of a panel mean."""
+    """Legend of the classes, the centroids and the eigenvector."""
     names = [] if y is None else class_names(y)[1]
     points = [
         Line2D([], [], color=colour(i), marker=marker(i), linestyle="", markersize=4, label=name)
@@ -159,7 +127,7 @@ def _legend(y: np.ndarray | None) -> list[Line2D]:
 
 
 def _class_of_cluster(classes: np.ndarray, labels: np.ndarray, k: int) -> list[int]:
-    """The class whose colour a cluster's region takes; a cluster without one takes the next free."""
+    """Class whose colour the region of each cluster has, by the Hungarian algorithm."""
     counts = np.zeros((max(k, int(classes.max()) + 1), k), int)
     found = np.unique(labels)
     table = contingency(classes, labels)
@@ -169,7 +137,7 @@ def _class_of_cluster(classes: np.ndarray, labels: np.ndarray, k: int) -> list[i
 
 
 def _limits(frames: Sequence[Frame]) -> np.ndarray:
-    """Lower and upper corner (2, 2) of a square that holds all but stray points of the frames."""
+    """Lower and upper corner (2, 2) of a square that contains the frames except for outliers."""
     H = np.concatenate([frame.H for frame in frames])
     centers = np.concatenate([frame.centers for frame in frames])
     low, high = np.percentile(H, (0.2, 99.8), axis=0)
@@ -184,16 +152,24 @@ def _limits(frames: Sequence[Frame]) -> np.ndarray:
 def write(inputs: Sequence[Path], folder: Path) -> None:
     """Write ``fig1.{pdf,png}``, ``fig1.gif`` of all saved iterations, and the data.
 
-    ``fig1.csv`` has one row per iteration (scores, ends of the line), ``fig1_points.csv`` the points of
+    ``fig1.csv`` has one row per iteration (scores, ends of the line); ``fig1_points.csv`` has the points of
     the panels.
 
     Parameters
     ----------
-    inputs : the folder of one run with ``embedding_dim`` 2
+    inputs : sequence of Path
+        Folder of one run with ``embedding_dim=2``.
+    folder : Path
+        Folder of the files to write.
+
+    Raises
+    ------
+    InputError
+        If the folder is not such a run.
     """
-    run = complete_run(one(inputs, "the folder of a run"))
+    run = complete_run(single_input(inputs, "the folder of a run"))
     frames, y = read_frames(run)
-    chosen = nearest(frames)
+    chosen = nearest_frames(frames)
     save(draw(chosen, y), folder, "fig1")
     animate(frames, y, folder / "fig1.gif")
     rows = [

@@ -1,10 +1,10 @@
 r"""Figure 2: entropy and cluster structure, with the paper's three numbers and the corrected ones.
 
-The paper calls all three bits; they are nats. (a) is the entropy of drawing one of 400 indices and does
-not depend on where the points lie. (b) and (c) follow the formula as printed,
+The paper gives its numbers in bits; they are in nats. (a) is the entropy of drawing one of 400 indices and
+does not depend on the positions of the points. (b) and (c) follow the formula as printed,
 :math:`\frac d2 \ln (2 \pi e \sigma_1^2 \cdots \sigma_d^2)^{1/d}`, whose exponent should enclose the product
-of variances only: :math:`\frac d2 \ln (2 \pi e (\sigma_1^2 \cdots \sigma_d^2)^{1/d})`. The 0.033 of (c) is
-that of a standard deviation of 0.5, where the text says variance.
+of variances only: :math:`\frac d2 \ln (2 \pi e (\sigma_1^2 \cdots \sigma_d^2)^{1/d})`. The 0.033 of (c)
+results from a standard deviation of 0.5, whereas the text states a variance of 0.5.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from dekm.figures.style import PAGE, bare, colour, new_figure, save, save_data, style
+from dekm.figures.style import PAGE, colour, new_figure, remove_ticks, save, save_data, style
 
 N_POINTS = 400
 SIDE = 10.0
@@ -23,17 +23,46 @@ CENTERS = np.array([[3.0, 3.0], [7.0, 7.0]])
 
 
 def gaussian_entropy(variances: Sequence[float]) -> float:
-    """Differential entropy of a Gaussian with independent coordinates, in nats."""
+    """Differential entropy of a Gaussian with independent coordinates.
+
+    Parameters
+    ----------
+    variances : sequence of float
+        Variance of each coordinate.
+
+    Returns
+    -------
+    float
+        Entropy in nats.
+    """
     return sum(log(2 * pi * e * variance) for variance in variances) / 2
 
 
 def printed_entropy(variances: Sequence[float]) -> float:
-    """The paper's formula as printed: half the logarithm of 2 pi e times the product of variances."""
+    """The paper's formula as printed: half the logarithm of 2 pi e times the product of the variances.
+
+    Parameters
+    ----------
+    variances : sequence of float
+        Variance of each coordinate.
+
+    Returns
+    -------
+    float
+        Value in nats.
+    """
     return log(2 * pi * e * float(np.prod(variances))) / 2
 
 
 def entropies() -> pd.DataFrame:
-    """The paper's three numbers, how each comes about, and what is right, in nats and in bits."""
+    """The paper's numbers, the values of its printed formula and the corrected entropies.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns panel, data, paper_bits (as printed), and papers_formula and corrected, each in ``_nats`` and
+        ``_bits``.
+    """
     rows = [
         ("a", "uniform in a square of side 10", 5.992, log(N_POINTS), 2 * log(SIDE)),
         ("b", "two Gaussians, variance 1", 1.419, printed_entropy([1, 1]), gaussian_entropy([1, 1])),
@@ -60,7 +89,18 @@ def entropies() -> pd.DataFrame:
 
 
 def sample(seed: int = 0) -> dict[str, np.ndarray]:
-    """The 400 points of each panel: uniform, and 200 around each of two centers."""
+    """Draw the 400 points of each panel: uniform, and 200 around each of two centers.
+
+    Parameters
+    ----------
+    seed : int, default=0
+        Seed of the random numbers.
+
+    Returns
+    -------
+    dict of str to numpy.ndarray of shape (400, 2)
+        Points by panel.
+    """
     rng = np.random.default_rng(seed)
     centers = np.repeat(CENTERS, N_POINTS // 2, axis=0)
     return {
@@ -71,12 +111,19 @@ def sample(seed: int = 0) -> dict[str, np.ndarray]:
 
 
 def draw(points: dict[str, np.ndarray], table: pd.DataFrame) -> Figure:
-    """Three panels side by side; below each the paper's entropy and the corrected one.
+    """Draw three panels side by side with the paper's entropy and the corrected one below.
 
     Parameters
     ----------
-    points : (n, 2) by panel
-    table : as `entropies` returns it; the first row of a panel counts
+    points : dict of str to numpy.ndarray of shape (n, 2)
+        Points by panel.
+    table : pandas.DataFrame
+        Entropies as `entropies` returns them; the first row of each panel is used.
+
+    Returns
+    -------
+    Figure
+        One panel per entry of `points`.
     """
     titles = {
         "a": "Uniform",
@@ -90,19 +137,24 @@ def draw(points: dict[str, np.ndarray], table: pd.DataFrame) -> Figure:
             axes.scatter(*xy.T, s=7, c=colour(0), linewidths=0)
             axes.set(xlim=(-0.5, SIDE + 0.5), ylim=(-0.5, SIDE + 0.5), aspect="equal")
             axes.set_title(f"({panel}) {titles[panel]}")
-            of_what = "" if panel == "a" else " of one Gaussian"
+            of_gaussian = "" if panel == "a" else " of one Gaussian"
             axes.set_xlabel(
-                f"paper: {row['paper_bits']:.3f} “bits”, which are nats\ndifferential entropy{of_what}:\n"
+                f"paper: {row['paper_bits']:.3f} “bits” (in fact nats)\ndifferential entropy{of_gaussian}:\n"
                 f"{row['corrected_nats']:.3f} nats = {row['corrected_bits']:.3f} bits"
             )
-            bare(axes)
+            remove_ticks(axes)
     return figure
 
 
 def write(inputs: Sequence[Path], folder: Path) -> None:
     """Write ``fig2.{pdf,png}``, the points as ``fig2.csv`` and the numbers as ``fig2_entropies.csv``.
 
-    Takes no inputs.
+    Parameters
+    ----------
+    inputs : sequence of Path
+        Not used.
+    folder : Path
+        Folder of the files to write.
     """
     points, table = sample(), entropies()
     frames = [pd.DataFrame(xy, columns=["x", "y"]).assign(panel=panel) for panel, xy in points.items()]

@@ -15,21 +15,47 @@ from dekm.results.folders import PreparedData
 N_IMAGES = 12
 
 
-def choose(n_samples: int, y: np.ndarray | None, n_images: int = N_IMAGES) -> np.ndarray:
-    """Indices of samples drawn with a fixed seed, the classes in turn where they are known."""
+def choose_samples(n_samples: int, y: np.ndarray | None, n_images: int = N_IMAGES) -> np.ndarray:
+    """Draw samples with a fixed seed, cycling through the classes.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of samples of the dataset.
+    y : numpy.ndarray of shape (n_samples,) or None
+        True labels.
+    n_images : int, default=N_IMAGES
+        Maximum number of samples to draw.
+
+    Returns
+    -------
+    numpy.ndarray of shape (n_images,)
+        Indices of the samples.
+    """
     order = np.random.default_rng(0).permutation(n_samples)
     if y is None:
         return order[:n_images]
     classes = np.unique(y, return_inverse=True)[1][order]
-    turn = np.empty(n_samples, int)
+    round_ = np.empty(n_samples, int)
     for i in np.unique(classes):
         members = classes == i
-        turn[members] = np.arange(members.sum())
-    return order[np.lexsort((classes, turn))][:n_images]
+        round_[members] = np.arange(members.sum())
+    return order[np.lexsort((classes, round_))][:n_images]
 
 
 def draw(rows: Mapping[str, np.ndarray]) -> Figure:
-    """One row of images (m, h, w, c) in [0, 1] per name."""
+    """Draw one row of images per dataset.
+
+    Parameters
+    ----------
+    rows : mapping of str to numpy.ndarray of shape (m, h, w, c)
+        Images in [0, 1] by the label of the dataset.
+
+    Returns
+    -------
+    Figure
+        Rows from top to bottom.
+    """
     n_columns = max(len(images) for images in rows.values())
     with style():
         figure = new_figure(PAGE, 0.1 + len(rows) * (PAGE - 0.8) / n_columns)
@@ -44,7 +70,15 @@ def draw(rows: Mapping[str, np.ndarray]) -> Figure:
 
 
 def show_image(axes: Axes, image: np.ndarray) -> None:
-    """One image (h, w, c), grey or colour, without ticks."""
+    """Draw one image without ticks.
+
+    Parameters
+    ----------
+    axes : Axes
+        Axes to draw in.
+    image : numpy.ndarray of shape (h, w, c)
+        Image in [0, 1]; in colour for three channels, otherwise the mean of the channels in grey.
+    """
     if image.shape[-1] not in (1, 3):
         image = image.mean(-1, keepdims=True)
     axes.imshow(image, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
@@ -53,12 +87,19 @@ def show_image(axes: Axes, image: np.ndarray) -> None:
 
 
 def write(inputs: Sequence[Path], folder: Path) -> None:
-    """Write ``fig3.{pdf,png}`` and ``fig3.csv``, which names the samples shown.
+    """Write ``fig3.{pdf,png}`` and the indices of the samples as ``fig3.csv``.
 
     Parameters
     ----------
-    inputs : folders of prepared data, ``data/<dataset>``, top row first; those without images are passed
-        over
+    inputs : sequence of Path
+        Folders of prepared data, ``data/<dataset>``, top row first; datasets without images are skipped.
+    folder : Path
+        Folder of the files to write.
+
+    Raises
+    ------
+    InputError
+        If no folder has images.
     """
     rows, chosen = {}, []
     for path in inputs:
@@ -66,7 +107,7 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
         images, y = data.images(), data.labels()
         if images is None:
             continue
-        index = choose(len(images), y)
+        index = choose_samples(len(images), y)
         rows[data.facts["label"]] = images[index]
         classes = [""] * len(index) if y is None else y[index]
         chosen.append(pd.DataFrame({"dataset": path.name, "sample": index, "class": classes}))

@@ -1,4 +1,4 @@
-"""Figure 4: ACC, and NMI beside it, over the iterations of the five strategies."""
+"""Figure 4: ACC and NMI of the five strategies over the iterations."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,7 +9,17 @@ from matplotlib.figure import Figure
 
 from dekm.errors import InputError
 from dekm.figures.sources import read_history
-from dekm.figures.style import LINES, MARKERS, PAGE, colour, count_along_x, new_figure, save, save_data, style
+from dekm.figures.style import (
+    LINES,
+    MARKERS,
+    PAGE,
+    colour,
+    label_iterations,
+    new_figure,
+    save,
+    save_data,
+    style,
+)
 from dekm.results.folders import CellFolder
 
 STRATEGIES = (
@@ -19,13 +29,23 @@ STRATEGIES = (
     "4: random dimension of H",
     "5: all dimensions of H",
 )
-COLOUR = (0, 1, 2, 4, 8)  # positions in the palette: five that differ in lightness too
+PALETTE = (0, 1, 2, 4, 8)  # five of the colours that also differ in lightness
 
 
 def curves(histories: Mapping[str, Sequence[pd.DataFrame]]) -> pd.DataFrame:
-    """Mean and standard deviation over seeds, in percent, of each strategy, metric and iteration.
+    """Mean and standard deviation over seeds of each strategy, metric and iteration.
 
-    A run that stopped keeps its last score, so that the mean is over the same seeds everywhere.
+    The last score of a run that stopped early is repeated, so that every mean is over the same seeds.
+
+    Parameters
+    ----------
+    histories : mapping of str to sequence of pandas.DataFrame
+        Histories of the seeds by strategy.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns strategy, metric, n_iter, mean, sd (both in percent; sd is NaN for one seed) and n_seeds.
     """
     length = max(len(history) for runs in histories.values() for history in runs)
     rows = []
@@ -44,16 +64,33 @@ def curves(histories: Mapping[str, Sequence[pd.DataFrame]]) -> pd.DataFrame:
 
 
 def finals(frame: pd.DataFrame) -> pd.DataFrame:
-    """The last point of each curve."""
+    """Select the last point of each curve.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Curves as `curves` returns them.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per strategy and metric, without the column n_iter.
+    """
     return frame[frame["n_iter"] == frame["n_iter"].max()].drop(columns="n_iter")
 
 
 def draw(frame: pd.DataFrame) -> Figure:
-    """Two panels, one line per strategy with a band of one standard deviation.
+    """Draw ACC and NMI, one line per strategy with a band of one standard deviation.
 
     Parameters
     ----------
-    frame : as `curves` returns it
+    frame : pandas.DataFrame
+        Curves as `curves` returns them.
+
+    Returns
+    -------
+    Figure
+        Two panels side by side.
     """
     with style():
         figure = new_figure(PAGE, 2.75)
@@ -63,18 +100,18 @@ def draw(frame: pd.DataFrame) -> Figure:
             every = max(1, int(shown["n_iter"].max()) // 8)
             for i, (strategy, line) in enumerate(shown.groupby("strategy", sort=False)):
                 x, mean, sd = (line[name].to_numpy(float) for name in ("n_iter", "mean", "sd"))
-                axes.fill_between(x, mean - sd, mean + sd, color=colour(COLOUR[i]), alpha=0.15, linewidth=0)
+                axes.fill_between(x, mean - sd, mean + sd, color=colour(PALETTE[i]), alpha=0.15, linewidth=0)
                 axes.plot(
                     x,
                     mean,
-                    color=colour(COLOUR[i]),
+                    color=colour(PALETTE[i]),
                     linestyle=LINES[i],
                     marker=MARKERS[i],
                     markevery=(i * every // 5, every),
                     markersize=3.5,
                     label=strategy,
                 )
-            count_along_x(axes)
+            label_iterations(axes)
             axes.set_ylabel(f"{metric.upper()} (%)")
             axes.margins(x=0.01)
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
@@ -82,11 +119,19 @@ def draw(frame: pd.DataFrame) -> Figure:
 
 
 def write(inputs: Sequence[Path], folder: Path) -> None:
-    """Write ``fig4.{pdf,png}``, the curves as ``fig4.csv`` and their ends as ``fig4_final.csv``.
+    """Write ``fig4.{pdf,png}``, the curves as ``fig4.csv`` and their last points as ``fig4_final.csv``.
 
     Parameters
     ----------
-    inputs : the cells ``runs/<dataset>/<method>`` of strategies 1 to 5, in this order
+    inputs : sequence of Path
+        Cells ``runs/<dataset>/<method>`` of strategies 1 to 5, in this order.
+    folder : Path
+        Folder of the files to write.
+
+    Raises
+    ------
+    InputError
+        If there are not five inputs, or a cell has no runs or no ACC.
     """
     if len(inputs) != len(STRATEGIES):
         raise InputError(f"{len(inputs)} inputs should be {len(STRATEGIES)}: the cells of the strategies.")
@@ -94,7 +139,7 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
     for strategy, cell in zip(STRATEGIES, inputs, strict=True):
         histories[strategy] = [read_history(run) for run in CellFolder(cell).seeds()]
         if not all("acc" in history for history in histories[strategy]):
-            raise InputError(f"{cell} should be runs on a dataset with true labels; they have no ACC.")
+            raise InputError(f"{cell} should hold runs on a dataset with true labels; its runs have no ACC.")
     frame = curves(histories)
     save(draw(frame), folder, "fig4")
     save_data(frame, folder, "fig4")

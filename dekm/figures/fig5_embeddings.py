@@ -1,4 +1,4 @@
-"""Figure 5: t-SNE of the embeddings of several methods, the same points in each."""
+"""Figure 5: t-SNE maps of the same samples in the embeddings of several methods."""
 
 import os
 from collections.abc import Sequence
@@ -12,18 +12,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from dekm.errors import InputError
-from dekm.figures.style import (
-    COLUMN,
-    bare,
-    class_names,
-    name_classes,
-    new_figure,
-    percent,
-    save,
-    save_data,
-    scatter_classes,
-    style,
-)
+from dekm.figures.classes import class_names, name_classes, scatter_classes
+from dekm.figures.style import COLUMN, new_figure, percent, remove_ticks, save, save_data, style
 from dekm.results.folders import SeedFolder, complete_run
 
 MAX_POINTS = 10_000
@@ -34,23 +24,54 @@ TITLES = {"pca_k_means": "Raw data + PCA", "ae_k_means": "AE"}
 
 @dataclass(frozen=True)
 class Panel:
-    """One method: its title, and the points (n, 2) of its map."""
+    """The map of one method.
+
+    Attributes
+    ----------
+    title : str
+        Title of the panel.
+    points : numpy.ndarray of shape (n, 2)
+        t-SNE map.
+    """
 
     title: str
     points: np.ndarray
 
 
 def subset(n_samples: int, max_points: int = MAX_POINTS) -> np.ndarray:
-    """Sorted indices of at most `max_points` samples, drawn with a fixed seed."""
+    """Draw samples with a fixed seed.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of samples of the dataset.
+    max_points : int, default=MAX_POINTS
+        Maximum number of samples to draw.
+
+    Returns
+    -------
+    numpy.ndarray of shape (min(n_samples, max_points),)
+        Sorted indices of the samples.
+    """
     chosen = np.random.default_rng(SEED).permutation(n_samples)[:max_points]
     return np.sort(chosen)
 
 
 def project(H: np.ndarray) -> np.ndarray:
-    """The t-SNE map (n, 2) of an embedding (n, e), started from its principal components.
+    """Compute the t-SNE map of an embedding, initialized with its principal components.
 
-    On one thread, since the sums of several depend on their number; the Barnes-Hut approximation is the
-    faster one up to `MAX_POINTS`.
+    Uses one thread, because the result depends on the number of threads, and the Barnes-Hut approximation,
+    which is faster than the interpolation-based one up to `MAX_POINTS` points.
+
+    Parameters
+    ----------
+    H : numpy.ndarray of shape (n, e)
+        Embedding.
+
+    Returns
+    -------
+    numpy.ndarray of shape (n, 2)
+        Map.
     """
     perplexity = min(PERPLEXITY, (len(H) - 1) / 3)
     tsne = openTSNE.TSNE(
@@ -64,7 +85,20 @@ def project(H: np.ndarray) -> np.ndarray:
 
 
 def draw(panels: Sequence[Panel], y: np.ndarray | None) -> Figure:
-    """Panels in two columns, coloured by the true labels (n,) if there are any."""
+    """Draw the maps in two columns, coloured by the true labels.
+
+    Parameters
+    ----------
+    panels : sequence of Panel
+        At most eight panels.
+    y : numpy.ndarray of shape (n,) or None
+        True labels; without them all points have one colour.
+
+    Returns
+    -------
+    Figure
+        Panels (a), (b), ...
+    """
     n_rows = -(-len(panels) // 2)
     size = float(np.clip(6000 / len(panels[0].points), 0.5, 5))
     with style():
@@ -76,7 +110,7 @@ def draw(panels: Sequence[Panel], y: np.ndarray | None) -> Figure:
             if y is not None:
                 name_classes(axes, panel.points, classes, names)
             axes.set_title(f"({'abcdefgh'[i]}) {panel.title}")
-            bare(axes)
+            remove_ticks(axes)
         for axes in grid[len(panels) :]:
             axes.set_visible(False)
     return figure
@@ -85,10 +119,19 @@ def draw(panels: Sequence[Panel], y: np.ndarray | None) -> Figure:
 def write(inputs: Sequence[Path], folder: Path) -> None:
     """Write ``fig5.{pdf,png}`` and the maps as ``fig5.csv``.
 
+    The scores in the titles are those of all samples, not of the drawn ones.
+
     Parameters
     ----------
-    inputs : folders of runs on one dataset, one per panel; in the paper PCA+K-means, AE+K-means, DEC and
-        DEKM. The scores in the titles are those of all samples.
+    inputs : sequence of Path
+        Folders of runs on one dataset, one per panel; in the paper PCA+K-means, AE+K-means, DEC and DEKM.
+    folder : Path
+        Folder of the files to write.
+
+    Raises
+    ------
+    InputError
+        If there are not 1 to 8 complete runs on the same data.
     """
     if not 1 <= len(inputs) <= 8:
         raise InputError(f"{len(inputs)} inputs should be 1 to 8: folders of runs.")

@@ -1,5 +1,6 @@
-"""Critical-difference diagram: mean ranks over datasets on a line, methods alike joined by a bar."""
+"""Critical-difference diagram of the mean ranks, Demšar (2006), Figure 1."""
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,14 +9,27 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dekm.errors import InputError
-from dekm.figures.sources import one
+from dekm.figures.sources import single_input
 from dekm.figures.style import INK, PAGE, new_figure, save, style
 
-STEP = 0.32  # inches between two names
+STEP = 0.32  # inches between two labels
 
 
 def groups(ranks: Sequence[float], difference: float) -> list[tuple[int, int]]:
-    """First and last position of every longest run of sorted mean ranks closer than `difference`."""
+    """Find the maximal groups of methods whose mean ranks do not differ significantly.
+
+    Parameters
+    ----------
+    ranks : sequence of float
+        Mean ranks in ascending order.
+    difference : float
+        Critical difference.
+
+    Returns
+    -------
+    list of tuple of (int, int)
+        Positions of the first and the last method of each group.
+    """
     found: list[tuple[int, int]] = []
     for first, low in enumerate(ranks):
         last = max(i for i, rank in enumerate(ranks) if rank - low < difference)
@@ -25,12 +39,18 @@ def groups(ranks: Sequence[float], difference: float) -> list[tuple[int, int]]:
 
 
 def draw(ranks: pd.DataFrame) -> Figure:
-    """One panel per metric.
+    """Draw one panel per metric; a bar joins methods that do not differ significantly.
 
     Parameters
     ----------
-    ranks : columns metric, method_label, mean_rank, n_datasets, friedman_p and critical_difference, sorted
-        by rank within a metric
+    ranks : pandas.DataFrame
+        Columns metric, method_label, mean_rank, n_datasets, friedman_p and critical_difference, sorted by
+        rank within a metric.
+
+    Returns
+    -------
+    Figure
+        Panels from top to bottom.
     """
     metrics = list(ranks["metric"].unique())
     n_methods = int(ranks.groupby("metric").size().max())
@@ -45,7 +65,7 @@ def _panel(axes: Axes, ranks: pd.DataFrame, metric: str) -> None:
     values, labels = ranks["mean_rank"].tolist(), ranks["method_label"].tolist()
     n, difference = len(values), float(ranks["critical_difference"].iloc[0])
     half = (n + 1) // 2
-    joined = groups(values, difference) if difference == difference else []
+    joined = groups(values, difference) if math.isfinite(difference) else []
     below = 0.45 + 0.28 * len(joined)
     bottom = below + half
     margin = 0.28 * max(n - 1, 1)
@@ -66,7 +86,7 @@ def _panel(axes: Axes, ranks: pd.DataFrame, metric: str) -> None:
         y = 0.35 + 0.28 * level
         axes.plot([values[first], values[last]], [y, y], color=INK, linewidth=3, solid_capstyle="round")
     title = f"{metric.upper()}: mean rank over {ranks['n_datasets'].iloc[0]} datasets"
-    if difference == difference:
+    if math.isfinite(difference):
         if difference <= n - 1:
             axes.plot([1, 1 + difference], [-1.15, -1.15], color=INK, linewidth=2)
         axes.text(1, -1.25, f"critical difference {difference:.2f}", ha="left", va="bottom", size=7)
@@ -79,11 +99,19 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
 
     Parameters
     ----------
-    inputs : the ``ranks.csv`` of the tables
+    inputs : sequence of Path
+        The ``ranks.csv`` of the tables.
+    folder : Path
+        Folder of the files to write.
+
+    Raises
+    ------
+    InputError
+        If the file does not exist.
     """
-    file = one(inputs, "a ranks.csv")
+    file = single_input(inputs, "a ranks.csv")
     if not file.is_file():
-        raise InputError(f"{file} is not there; it should be a ranks.csv of the tables.")
+        raise InputError(f"{file} does not exist; it should be the ranks.csv of the tables.")
     ranks = pd.read_csv(file)
     save(draw(ranks) if len(ranks) else _empty(), folder, "ranks")
 
@@ -91,5 +119,5 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
 def _empty() -> Figure:
     with style():
         figure = new_figure(PAGE, 0.6)
-        figure.text(0.5, 0.5, "No dataset has numbers of all methods.", ha="center", va="center")
+        figure.text(0.5, 0.5, "No dataset has results of all methods.", ha="center", va="center")
     return figure

@@ -1,4 +1,4 @@
-"""What one run learned: its curves, its confusions, and the samples that its clusters look like."""
+"""One run: its curves, its confusion matrix and representative samples of its clusters."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,17 +8,29 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from dekm.figures.fig3_samples import show_image
-from dekm.figures.sources import align, one, read_history
-from dekm.figures.style import COLUMN, PAGE, colour, count_along_x, new_figure, save, save_data, style
+from dekm.figures.sources import align, read_history, representatives, single_input
+from dekm.figures.style import COLUMN, PAGE, colour, label_iterations, new_figure, save, save_data, style
 from dekm.results.folders import SeedFolder, complete_run
 
-N_SHOWN = 8
 CURVES = {"acc": "ACC", "nmi": "NMI", "ari": "ARI"}
-CELLS_WITH_NUMBERS = 12  # classes up to which a confusion matrix shows its counts
+MAX_WITH_COUNTS = 12  # classes or clusters up to which a confusion matrix shows its counts
 
 
 def draw_curves(history: pd.DataFrame, title: str) -> Figure:
-    """Loss and share of changed labels over the iterations, and the scores beside them."""
+    """Draw the loss, the fraction of changed labels and the scores over the iterations.
+
+    Parameters
+    ----------
+    history : pandas.DataFrame
+        One row per iteration.
+    title : str
+        Title of the figure.
+
+    Returns
+    -------
+    Figure
+        Three panels; the third shows the inertia for data without labels.
+    """
     with style():
         figure = new_figure(PAGE, 2.3)
         losses, changes, scores = figure.subplots(1, 3)
@@ -32,7 +44,7 @@ def draw_curves(history: pd.DataFrame, title: str) -> Figure:
             axes.plot(x, values, color=colour(0), **marks)
             axes.set(ylabel=label, ylim=(0, None))
             if not np.isfinite(values).any():
-                axes.text(0.5, 0.5, "none", transform=axes.transAxes, ha="center", color="gray")
+                axes.text(0.5, 0.5, "no values", transform=axes.transAxes, ha="center", color="gray")
                 axes.set(ylim=(0, 1))
         for i, (name, label) in enumerate(CURVES.items()):
             if name in history:
@@ -46,76 +58,64 @@ def draw_curves(history: pd.DataFrame, title: str) -> Figure:
             scores.plot(x, history["inertia"].to_numpy(float), color=colour(0), **marks)
             scores.set(ylabel="Inertia")
         for axes in (losses, changes, scores):
-            count_along_x(axes)
+            label_iterations(axes)
         figure.suptitle(title, size=8)
     return figure
 
 
 def draw_confusion(counts: np.ndarray, classes: Sequence[str], clusters: Sequence[int], title: str) -> Figure:
-    """Classes by clusters, each row in shares of its class; the diagonal is what ACC counts.
+    """Draw a confusion matrix, coloured by the fraction of each class; ACC is the fraction on the diagonal.
 
     Parameters
     ----------
-    counts : (n_classes, n_clusters) in the order of `align`
+    counts : numpy.ndarray of shape (n_classes, n_clusters)
+        Number of samples, in the order of `align`.
+    classes, clusters : sequence
+        Names of the rows and of the columns.
+    title : str
+        Title of the figure.
+
+    Returns
+    -------
+    Figure
+        Classes by clusters.
     """
-    shares = counts / counts.sum(1, keepdims=True)
+    fractions = counts / counts.sum(1, keepdims=True)
     with style():
         side = float(np.clip(0.27 * counts.shape[1] + 1, COLUMN, PAGE))
         figure = new_figure(side, float(np.clip(0.27 * counts.shape[0] + 0.9, 2.4, PAGE)))
         axes = figure.subplots()
-        image = axes.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+        image = axes.imshow(fractions, cmap="Blues", vmin=0, vmax=1, aspect="auto")
         axes.set(xlabel="Cluster", ylabel="Class", title=title)
         axes.set_xticks(range(len(clusters)), map(str, clusters))
         axes.set_yticks(range(len(classes)), classes)
         axes.spines[:].set_visible(True)
-        if max(counts.shape) <= CELLS_WITH_NUMBERS:
+        if max(counts.shape) <= MAX_WITH_COUNTS:
             for (i, j), count in np.ndenumerate(counts):
                 if count:
-                    ink = "white" if shares[i, j] > 0.55 else "black"
+                    ink = "white" if fractions[i, j] > 0.55 else "black"
                     axes.text(j, i, f"{count}", ha="center", va="center", size=5.5, color=ink)
-        figure.colorbar(image, ax=axes, label="Share of the class", fraction=0.05, pad=0.02)
+        figure.colorbar(image, ax=axes, label="Fraction of the class", fraction=0.05, pad=0.02)
     return figure
 
 
-def representatives(H: np.ndarray, labels: np.ndarray, n_shown: int = N_SHOWN) -> pd.DataFrame:
-    """The samples nearest to each centroid, and those of each cluster nearly as near to another.
+def draw_samples(images: np.ndarray, shown: pd.DataFrame, title: str) -> Figure:
+    """Draw one row per cluster: the images nearest to its centroid, a gap, and the most ambiguous ones.
+
+    Parameters
+    ----------
+    images : numpy.ndarray of shape (n, h, w, c)
+        Images in [0, 1].
+    shown : pandas.DataFrame
+        Samples as `representatives` returns them.
+    title : str
+        Title of the figure.
 
     Returns
     -------
-    Columns cluster, kind ("nearest" or "ambiguous"), place, sample, distance, and ratio: distance to the
-    own centroid over distance to the nearest other one
+    Figure
+        Rows from top to bottom.
     """
-    clusters = np.unique(labels)
-    centers = np.stack([H[labels == cluster].mean(0) for cluster in clusters])
-    distances = np.stack([np.linalg.norm(H - center, axis=1) for center in centers], axis=1)
-    own = np.searchsorted(clusters, labels)
-    at = np.arange(len(H))
-    distance = distances[at, own]
-    others = distances.copy()
-    others[at, own] = np.inf
-    ratio = distance / np.maximum(others.min(1), 1e-12)
-    rows = []
-    for cluster in clusters:
-        members = np.flatnonzero(labels == cluster)
-        for kind, key in (("nearest", distance[members]), ("ambiguous", -ratio[members])):
-            chosen = members[np.argsort(key, kind="stable")][:n_shown]
-            rows.append(
-                pd.DataFrame(
-                    {
-                        "cluster": cluster,
-                        "kind": kind,
-                        "place": np.arange(1, len(chosen) + 1),
-                        "sample": chosen,
-                        "distance": distance[chosen],
-                        "ratio": ratio[chosen],
-                    }
-                )
-            )
-    return pd.concat(rows)
-
-
-def draw_samples(images: np.ndarray, shown: pd.DataFrame, title: str) -> Figure:
-    """One row per cluster: its most typical images, and after a gap the most ambiguous ones."""
     clusters = shown["cluster"].unique()
     n_shown = int(shown["place"].max())
     with style():
@@ -136,7 +136,7 @@ def draw_samples(images: np.ndarray, shown: pd.DataFrame, title: str) -> Figure:
             heading = grid[0][column].annotate(
                 text, (0, 1), xycoords="axes fraction", xytext=(0, 4), textcoords="offset points"
             )
-            heading.set_in_layout(False)  # or its width would be that of the column
+            heading.set_in_layout(False)  # otherwise the column would get the width of the text
         figure.suptitle(f"{title}\n", size=8)
     return figure
 
@@ -144,13 +144,21 @@ def draw_samples(images: np.ndarray, shown: pd.DataFrame, title: str) -> Figure:
 def write(inputs: Sequence[Path], folder: Path) -> None:
     """Write ``curves``, ``confusion`` (with true labels) and ``samples`` of one run.
 
-    Each as ``.pdf``, ``.png`` and ``.csv``; samples that are no images have the ``.csv`` only.
+    Each is written as ``.pdf``, ``.png`` and ``.csv``; for samples other than images only ``samples.csv``.
 
     Parameters
     ----------
-    inputs : the folder of one run
+    inputs : sequence of Path
+        Folder of one run.
+    folder : Path
+        Folder of the files to write.
+
+    Raises
+    ------
+    InputError
+        If the folder is not a complete run.
     """
-    run = complete_run(one(inputs, "the folder of a run"))
+    run = complete_run(single_input(inputs, "the folder of a run"))
     title = f"{run.label} on {run.facts['dataset']}, seed {run.facts['seed']}"
     save(draw_curves(read_history(run), title), folder, "curves")
     save_data(read_history(run), folder, "curves")

@@ -65,8 +65,7 @@ def write_table3(
     """Write Table III and the tables derived from it.
 
     Writes ``table3.csv`` (one row per cell and metric), ``.md``, ``.tex`` and ``.html``, and ``.csv`` and
-    ``.md`` of ``further`` (ARI, seconds, memory), ``ranks``, ``claims`` and ``verdicts``. The page
-    ``table3.html`` contains all of them.
+    ``.md`` of ``further``, ``ranks``, ``claims`` and ``verdicts``; ``table3.html`` contains all of them.
 
     Parameters
     ----------
@@ -100,9 +99,8 @@ def write_table3(
     )
     for frame, grid in pages:
         _write(folder, frame, grid)
-    grids = [grid for _, grid in pages]
-    write_text(folder / "table3.tex", to_latex(grids[0]))
-    write_text(folder / "table3.html", to_html("Clustering results", grids))
+    write_text(folder / "table3.tex", to_latex(pages[0][1]))
+    write_text(folder / "table3.html", to_html("Clustering results", [grid for _, grid in pages]))
 
 
 def _write(folder: Path, frame: pd.DataFrame, grid: Grid) -> None:

@@ -10,9 +10,10 @@ from PIL import Image
 from dekm.cli import main
 from dekm.errors import InputError
 from dekm.figures import FIGURES, write_figure
-from dekm.figures.fig1_iterations import line_ends, nearest, read_frames
+from dekm.figures.classes import free_position
+from dekm.figures.fig1_frames import line_ends, nearest_frames, read_frames
 from dekm.figures.fig5_embeddings import project, subset
-from dekm.figures.style import colour, free_place, marker
+from dekm.figures.style import colour, marker
 from dekm.results.folders import SeedFolder
 from tests.helpers.handmade import make_history, write_data, write_facts, write_run, write_summary
 
@@ -24,7 +25,7 @@ def read(folder: Path, name: str) -> pd.DataFrame:
 
 
 def write_iterations(run: Path, n_iters: Sequence[int], y: np.ndarray | None) -> None:
-    """Two clusters that lie along x, and are wide along y; one label is wrong until iteration 2."""
+    """Two clusters separated along x with spread along y; one label is wrong until iteration 2."""
     rng = np.random.default_rng(0)
     labels = np.repeat([0, 1], 20)
     H = np.stack([10.0 * labels, rng.normal(size=40)], axis=1).astype(np.float32)
@@ -91,16 +92,16 @@ def test_the_line_of_figure_1_lies_along_the_last_eigenvector(
 def test_a_run_of_one_iteration_has_one_panel(make_run: Callable[..., Path], tmp_path: Path) -> None:
     run = make_run()
     write_iterations(run, [0], np.repeat([3, 7], 20))
-    assert [frame.n_iter for frame in nearest(read_frames(SeedFolder(run))[0])] == [0]
+    assert [frame.n_iter for frame in nearest_frames(read_frames(SeedFolder(run))[0])] == [0]
     write_figure("fig1", [run], tmp_path / "out")
 
 
-def test_a_run_without_saved_iterations_is_named(make_run: Callable[..., Path], tmp_path: Path) -> None:
+def test_a_run_without_saved_iterations_raises(make_run: Callable[..., Path], tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"has no iterations\.npz: only runs with embedding_dim=2"):
         write_figure("fig1", [make_run()], tmp_path / "out")
 
 
-def test_damaged_files_are_named(make_run: Callable[..., Path], tmp_path: Path) -> None:
+def test_damaged_files_are_named_in_the_error(make_run: Callable[..., Path], tmp_path: Path) -> None:
     run = make_run()
     for damaged in (b"", b"PK\x03\x04 not a zip file"):
         (run / "iterations.npz").write_bytes(damaged)
@@ -111,7 +112,7 @@ def test_damaged_files_are_named(make_run: Callable[..., Path], tmp_path: Path) 
         write_figure("runs", [run], tmp_path / "out")
 
 
-def test_figure_2_prints_the_papers_numbers_and_the_right_ones(tmp_path: Path) -> None:
+def test_figure_2_shows_the_papers_numbers_and_the_corrected_ones(tmp_path: Path) -> None:
     write_figure("fig2", [], tmp_path)
     table = read(tmp_path, "fig2_entropies")
     assert table["paper_bits"].tolist() == [5.992, 1.419, 0.033, 0.033]
@@ -125,7 +126,7 @@ def test_figure_2_prints_the_papers_numbers_and_the_right_ones(tmp_path: Path) -
     assert spread.tolist() == pytest.approx([0.5, 0.5], rel=0.15)
 
 
-def test_figure_3_shows_the_classes_in_turn_and_passes_over_text(
+def test_figure_3_cycles_through_the_classes_and_skips_text(
     make_run: Callable[..., Path], tmp_path: Path
 ) -> None:
     make_run()
@@ -177,7 +178,7 @@ def test_figure_5_maps_the_same_samples_of_every_run(make_run: Callable[..., Pat
     assert set(table["class"]) == {3, 7}
 
 
-def test_a_map_keeps_clusters_apart() -> None:
+def test_a_map_separates_the_clusters() -> None:
     labels = np.repeat([0, 1], 50)
     H = np.random.default_rng(0).normal(size=(100, 5)) + 30 * labels[:, None]
     points = project(H)
@@ -187,7 +188,7 @@ def test_a_map_keeps_clusters_apart() -> None:
     np.testing.assert_array_equal(distances.argmin(1), labels)
 
 
-def test_a_subset_is_the_same_for_all_and_at_most_as_large() -> None:
+def test_a_subset_is_deterministic_and_has_the_maximum_size() -> None:
     chosen = subset(500, 100)
     assert len(np.unique(chosen)) == 100
     np.testing.assert_array_equal(chosen, subset(500, 100))
@@ -224,7 +225,7 @@ def test_a_run_without_true_labels_has_no_confusion(make_run: Callable[..., Path
     assert {file.stem for file in (tmp_path / "out").iterdir()} == {"curves", "samples"}
 
 
-def test_ranks_are_drawn_also_without_a_critical_difference(tmp_path: Path) -> None:
+def test_ranks_are_drawn_without_a_critical_difference(tmp_path: Path) -> None:
     columns = ["metric", "method", "method_label", "mean_rank", "n_datasets"]
     rows = [["acc", "a", "A", 1.0, 1], ["acc", "b", "B", 2.0, 1]]
     frame = pd.DataFrame(rows, columns=columns).assign(friedman_p=np.nan, critical_difference=np.nan)
@@ -234,7 +235,7 @@ def test_ranks_are_drawn_also_without_a_critical_difference(tmp_path: Path) -> N
         assert {file.name for file in (tmp_path / name).iterdir()} == {"ranks.pdf", "ranks.png"}
 
 
-def test_files_are_the_same_for_the_same_data(make_run: Callable[..., Path], tmp_path: Path) -> None:
+def test_files_are_identical_for_identical_data(make_run: Callable[..., Path], tmp_path: Path) -> None:
     run = make_run()
     write_iterations(run, [0, 1, 2], np.repeat([3, 7], 20))
     written = []
@@ -248,12 +249,14 @@ def test_files_are_the_same_for_the_same_data(make_run: Callable[..., Path], tmp
     assert b"/FontFile2" in pdf
 
 
-def test_fifty_classes_differ_by_colour_or_marker() -> None:
+def test_fifty_classes_differ_in_colour_or_marker() -> None:
     assert len({(colour(i), marker(i)) for i in range(50)}) == 50
 
 
 @pytest.mark.usefixtures("restored_logging")
-def test_the_command_draws_and_names_a_users_mistake(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_the_command_draws_a_figure_and_reports_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
     assert main(["figure", "fig2", "--out", str(tmp_path)]) == 0
     assert (tmp_path / "fig2.pdf").stat().st_size > 0
     assert main(["figure", "runs", str(tmp_path), "--out", str(tmp_path)]) == 1
@@ -261,8 +264,8 @@ def test_the_command_draws_and_names_a_users_mistake(tmp_path: Path, capsys: pyt
     assert set(FIGURES) == {"fig1", "fig2", "fig3", "fig4", "fig5", "ranks", "runs"}
 
 
-def test_a_class_inside_another_keeps_a_name_that_can_be_read():
+def test_names_of_overlapping_classes_keep_their_distance():
     line = np.array([[x, 0.0] for x in range(11)])
-    assert free_place(line, np.empty((0, 2)), 2.0).tolist() == [5, 0]
-    assert free_place(line, np.array([[5.0, 0.0]]), 2.0).tolist() in ([3, 0], [7, 0])
-    assert free_place(line, line, 2.0).tolist() == [5, 0]
+    assert free_position(line, np.empty((0, 2)), 2.0).tolist() == [5, 0]
+    assert free_position(line, np.array([[5.0, 0.0]]), 2.0).tolist() in ([3, 0], [7, 0])
+    assert free_position(line, line, 2.0).tolist() == [5, 0]

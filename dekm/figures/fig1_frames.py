@@ -1,0 +1,126 @@
+"""The saved iterations of a run, the frames of Figure 1."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dekm.errors import InputError
+from dekm.files import open_arrays
+from dekm.metrics import accuracy, nmi
+from dekm.results.folders import SeedFolder
+
+SHOWN = (0, 1, 2, 20)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One saved iteration of a run with a two-dimensional embedding.
+
+    Attributes
+    ----------
+    n_iter : int
+        Number of updates of the representation.
+    H : numpy.ndarray of shape (n, 2)
+        Embedding.
+    labels : numpy.ndarray of shape (n,)
+        Cluster of each point, a row of `centers`.
+    centers : numpy.ndarray of shape (k, 2)
+        Centroids.
+    V : numpy.ndarray of shape (2, 2)
+        Eigenvectors of the within-class scatter matrix in rows, by ascending eigenvalue; NaN for a method
+        without eigenvectors.
+    """
+
+    n_iter: int
+    H: np.ndarray
+    labels: np.ndarray
+    centers: np.ndarray
+    V: np.ndarray
+
+
+def read_frames(run: SeedFolder) -> tuple[list[Frame], np.ndarray | None]:
+    """Read the saved iterations of a run.
+
+    Parameters
+    ----------
+    run : SeedFolder
+        Folder of a run.
+
+    Returns
+    -------
+    frames : list of Frame
+        Iterations in ascending order.
+    y : numpy.ndarray of shape (n,) or None
+        True labels; None for data without labels.
+
+    Raises
+    ------
+    InputError
+        If the run has no ``iterations.npz``.
+    """
+    file = run.file("iterations")
+    if not file.is_file():
+        raise InputError(
+            f"{run.path} has no {file.name}: only runs with embedding_dim=2 save their iterations."
+        )
+    with open_arrays(file) as arrays:
+        parts = (arrays[name] for name in ("n_iter", "H", "labels", "centers", "V"))
+        frames = [Frame(int(n), *rest) for n, *rest in zip(*parts, strict=True)]
+        return frames, arrays.get("y")
+
+
+def nearest_frames(frames: Sequence[Frame], wanted: Sequence[int] = SHOWN) -> list[Frame]:
+    """Select the frames nearest to the wanted iterations.
+
+    Parameters
+    ----------
+    frames : sequence of Frame
+        Saved iterations.
+    wanted : sequence of int, default=SHOWN
+        Numbers of iterations.
+
+    Returns
+    -------
+    list of Frame
+        Selected frames without duplicates.
+    """
+    chosen = {min(frames, key=lambda frame: abs(frame.n_iter - n)).n_iter for n in wanted}
+    return [frame for frame in frames if frame.n_iter in chosen]
+
+
+def scores(frame: Frame, y: np.ndarray | None) -> dict[str, float]:
+    """ACC and NMI of one frame.
+
+    Parameters
+    ----------
+    frame : Frame
+        Saved iteration.
+    y : numpy.ndarray of shape (n,) or None
+        True labels.
+
+    Returns
+    -------
+    dict of str to float
+        ``acc`` and ``nmi`` in [0, 1]; empty without true labels.
+    """
+    return {} if y is None else {"acc": accuracy(y, frame.labels), "nmi": nmi(y, frame.labels)}
+
+
+def line_ends(frame: Frame) -> np.ndarray:
+    """Line along the last eigenvector through the mean of the embedding.
+
+    Parameters
+    ----------
+    frame : Frame
+        Saved iteration.
+
+    Returns
+    -------
+    numpy.ndarray of shape (2, 2)
+        Ends of the line, two standard deviations on either side of the mean.
+    """
+    direction = frame.V[-1]
+    mean = frame.H.mean(0)
+    deviation = ((frame.H - mean) @ direction).std()
+    return mean + np.outer((-2, 2), deviation * direction)
