@@ -16,7 +16,7 @@ from dekm.files import locked
 from dekm.results.folders import SeedFolder
 from dekm.results.result_set import ResultSet
 from dekm.tracking.runs import POINTS_PER_CURVE, curves, log_new_points, start_run
-from dekm.tracking.store import address, sync_all
+from dekm.tracking.store import sync_all, tracking_uri
 from dekm.tracking.ui import check_port
 from tests.helpers.ui import serving
 
@@ -53,13 +53,13 @@ def results(tmp_path: Path) -> Path:
 
 
 def stored(store: Path, name: str = "demo") -> list:
-    client = MlflowClient(address(store))
+    client = MlflowClient(tracking_uri(store))
     return list(client.search_runs([client.get_experiment_by_name(name).experiment_id]))
 
 
 def test_a_run_has_its_parameters_curves_and_files(results: Path, tmp_path: Path) -> None:
     sync_all([results], tmp_path)
-    client = MlflowClient(address(tmp_path))
+    client = MlflowClient(tracking_uri(tmp_path))
     run = next(run for run in stored(tmp_path) if run.info.run_name == "digits/dekm/s1")
     assert run.data.params == {"dataset": "digits", "method": "dekm", "seed": "1", "max_iter": "3"}
     assert run.data.metrics["acc"] == 0.9
@@ -98,7 +98,7 @@ def test_a_run_of_another_configuration_stays_and_is_marked_as_past(results: Pat
 
 def test_a_run_left_open_by_a_killed_sync_is_made_whole(results: Path, tmp_path: Path) -> None:
     sync_all([results], tmp_path)
-    client = MlflowClient(address(tmp_path))
+    client = MlflowClient(tracking_uri(tmp_path))
     experiment_id = client.get_experiment_by_name("demo").experiment_id
     finished = next(run for run in stored(tmp_path) if run.data.tags["id"] == "idk0")
     client.delete_run(finished.info.run_id)
@@ -129,7 +129,7 @@ def test_a_run_that_is_being_made_shows_its_points_and_ends_with_its_maker(
             sync_all([results], tmp_path)
             run = next(run for run in stored(tmp_path) if run.info.status == "RUNNING")
             assert run.info.run_name == "digits/dekm/s2"
-            points = MlflowClient(address(tmp_path)).get_metric_history(run.info.run_id, "eval/acc")
+            points = MlflowClient(tracking_uri(tmp_path)).get_metric_history(run.info.run_id, "eval/acc")
             assert [point.step for point in points] == list(range(n_points))
             with (part / "live.csv").open("a") as live:
                 live.write("3,0.1,0.3,0.6\n")
@@ -216,7 +216,7 @@ def test_a_run_that_ends_while_it_is_read_is_left_to_the_next_time(results: Path
         (unfinished,) = ResultSet(results).unfinished_seeds()
         shutil.rmtree(part)
         assert list(ResultSet(results).unfinished_seeds()) == []
-    client = MlflowClient(address(tmp_path))
+    client = MlflowClient(tracking_uri(tmp_path))
     run = start_run(client, client.create_experiment("demo"), unfinished, start=0)
     log_new_points(client, run, unfinished)
     assert client.get_run(run.info.run_id).data.metrics == {}
@@ -241,7 +241,7 @@ def test_a_deleted_experiment_comes_back_and_the_runs_of_others_are_left_alone(
     results: Path, tmp_path: Path
 ) -> None:
     sync_all([results], tmp_path)
-    client = MlflowClient(address(tmp_path))
+    client = MlflowClient(tracking_uri(tmp_path))
     experiment_id = client.get_experiment_by_name("demo").experiment_id
     foreign = client.create_run(experiment_id, run_name="foreign")
     client.delete_experiment(experiment_id)

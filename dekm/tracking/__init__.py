@@ -1,1 +1,1 @@
-"""The MLflow store as a mirror of the run folders: the only package that imports mlflow."""
+"""The MLflow store as a mirror of the run folders: the only package that imports MLflow."""

@@ -14,15 +14,25 @@ if TYPE_CHECKING:
 
 METRICS_PER_BATCH = 1000
 POINTS_PER_CURVE = 200
-TRAINING = {"loss", "changed", "inertia", "seconds"}  # the other curves are scores
+TRAINING = {"loss", "changed", "inertia", "seconds"}  # all other curves are scores
 
 
 def log_run(client: "MlflowClient", experiment_id: str, seed: SeedFolder) -> None:
-    """Write one finished run: what `start_run` writes, all curves, final metrics and files."""
+    """Log one complete run: parameters, tags, data, curves, final metrics and files.
+
+    Parameters
+    ----------
+    client : MlflowClient
+        Client of the store.
+    experiment_id : str
+        Experiment of the run.
+    seed : SeedFolder
+        Folder of the run.
+    """
     from mlflow.entities import Metric
 
     final = seed.metrics
-    end = made_at(seed)
+    end = created_at(seed)
     start = end - int(final["seconds"] * 1000)
     run_id = start_run(client, experiment_id, seed, start=start).info.run_id
     metrics = [Metric(name, value, start + ms, step) for name, value, ms, step in curves(seed)]
@@ -34,14 +44,24 @@ def log_run(client: "MlflowClient", experiment_id: str, seed: SeedFolder) -> Non
 
 
 def log_new_points(client: "MlflowClient", run: Any, seed: SeedFolder) -> None:
-    """Write the points of a run that is still being made which the store lacks."""
+    """Log the new points of the curves of a run in progress.
+
+    Parameters
+    ----------
+    client : MlflowClient
+        Client of the store.
+    run : mlflow.entities.Run
+        Run in the store.
+    seed : SeedFolder
+        Folder of the run in progress.
+    """
     from mlflow.entities import Metric, RunTag
 
     logged = int(run.data.tags.get("logged_step", -1))
     try:
         points = [point for point in curves(seed) if point[3] > logged]
     except FileNotFoundError:
-        return  # it ended a moment ago: the next time it is complete
+        return  # the run has just ended: the next update logs it as complete
     if points:
         start = run.info.start_time
         metrics = [Metric(name, value, start + ms, step) for name, value, ms, step in points]
@@ -50,7 +70,24 @@ def log_new_points(client: "MlflowClient", run: Any, seed: SeedFolder) -> None:
 
 
 def start_run(client: "MlflowClient", experiment_id: str, seed: SeedFolder, *, start: int) -> Any:
-    """Open a run with its tags, parameters, data and description."""
+    """Create a run with its tags, parameters, data and description.
+
+    Parameters
+    ----------
+    client : MlflowClient
+        Client of the store.
+    experiment_id : str
+        Experiment of the run.
+    seed : SeedFolder
+        Folder of the run.
+    start : int
+        Start time in milliseconds since the epoch.
+
+    Returns
+    -------
+    mlflow.entities.Run
+        The created run, which is still open.
+    """
     from mlflow.entities import Dataset, DatasetInput, Param, RunTag
 
     facts = seed.facts
@@ -81,14 +118,37 @@ def start_run(client: "MlflowClient", experiment_id: str, seed: SeedFolder, *, s
 
 
 def outputs_digest(results: ResultSet) -> str | None:
-    """Digest of the tables and figures of a result set; None if there are none."""
+    """Digest of the tables and figures of a result set.
+
+    Parameters
+    ----------
+    results : ResultSet
+        Folder of results.
+
+    Returns
+    -------
+    str or None
+        None if there are no such files.
+    """
     files = [file for folder in results.outputs().values() for file in sorted(folder.glob("**/*"))]
     files = [file for file in files if file.is_file()]
     return files_digest(files) if files else None
 
 
 def log_outputs(client: "MlflowClient", experiment_id: str, results: ResultSet, id_: str) -> None:
-    """Write the tables and figures as the files of one run."""
+    """Log the tables and figures of a result set as the files of one run.
+
+    Parameters
+    ----------
+    client : MlflowClient
+        Client of the store.
+    experiment_id : str
+        Experiment of the run.
+    results : ResultSet
+        Folder of results.
+    id_ : str
+        Digest of the files, see `outputs_digest`.
+    """
     tags = {"stage": "outputs", "key": "outputs", "id": id_, "current": "yes"}
     run_id = client.create_run(experiment_id, run_name="tables and figures", tags=tags).info.run_id
     for name, folder in results.outputs().items():
@@ -96,15 +156,35 @@ def log_outputs(client: "MlflowClient", experiment_id: str, results: ResultSet, 
     client.set_terminated(run_id)
 
 
-def made_at(seed: SeedFolder) -> int:
-    """When the facts of a folder were written, in milliseconds."""
+def created_at(seed: SeedFolder) -> int:
+    """Creation time of a run's facts.
+
+    Parameters
+    ----------
+    seed : SeedFolder
+        Folder of the run.
+
+    Returns
+    -------
+    int
+        Milliseconds since the epoch.
+    """
     return int(dt.datetime.fromisoformat(seed.facts["created"]).timestamp() * 1000)
 
 
 def curves(seed: SeedFolder) -> Iterator[tuple[str, float, int, int]]:
-    """Points (name, value, milliseconds since the start, step) of the curves of a seed, thinned if many.
+    """Iterate over the points of the curves of a run.
 
-    There are none before the first iteration.
+    Parameters
+    ----------
+    seed : SeedFolder
+        Folder of the run.
+
+    Yields
+    ------
+    tuple of (str, float, int, int)
+        Name (``train/...`` or ``eval/...``), value (never NaN), milliseconds since the start of the run, and
+        iteration or epoch. Of long curves about `POINTS_PER_CURVE` evenly spaced points and the last one.
     """
     rows = seed.history()
     stride = max(1, -(-len(rows) // POINTS_PER_CURVE))
@@ -119,7 +199,18 @@ def curves(seed: SeedFolder) -> Iterator[tuple[str, float, int, int]]:
 
 
 def note(seed: SeedFolder) -> str:
-    """The description that the run's page shows."""
+    """Description of a run on its page of the MLflow UI.
+
+    Parameters
+    ----------
+    seed : SeedFolder
+        Folder of the run.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
     facts = seed.facts
     versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
     return (

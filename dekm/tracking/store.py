@@ -1,7 +1,7 @@
 """The MLflow store as a mirror of the run folders.
 
-Jobs never write to the store, so they cannot fail on it, and no run is left open when a job is killed.
-One process at a time brings the store up to date from the folders, as often as one likes.
+Jobs never write to the store, so the store cannot make them fail, and a killed job leaves no open run. One
+process at a time updates the store from the folders; an update can be repeated at any time.
 """
 
 import logging
@@ -14,7 +14,7 @@ from filelock import FileLock
 
 from dekm.errors import InputError
 from dekm.results.result_set import ResultSet
-from dekm.tracking.runs import log_new_points, log_outputs, log_run, made_at, outputs_digest, start_run
+from dekm.tracking.runs import created_at, log_new_points, log_outputs, log_run, outputs_digest, start_run
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -30,7 +30,20 @@ DEFAULTS = {
 
 
 def sync_all(results: Sequence[Path], store: Path) -> None:
-    """Bring the store in folder `store` up to date with folders of results, one experiment each."""
+    """Update the store from folders of results, one experiment each.
+
+    Parameters
+    ----------
+    results : sequence of Path
+        Folders of results.
+    store : Path
+        Folder of the store, created if it does not exist.
+
+    Raises
+    ------
+    InputError
+        If `store` is a file.
+    """
     for name, value in DEFAULTS.items():
         os.environ.setdefault(name, value)
     try:
@@ -40,27 +53,43 @@ def sync_all(results: Sequence[Path], store: Path) -> None:
     with FileLock(store / ".mlflow.lock"):
         from mlflow import MlflowClient
 
-        client = MlflowClient(address(store))
+        client = MlflowClient(tracking_uri(store))
         for folder in results:
             artifacts = store.absolute() / "mlartifacts" / folder.name
             sync(client, ResultSet(folder), artifacts.as_uri())
 
 
-def address(store: Path) -> str:
-    """Address of the store's database."""
+def tracking_uri(store: Path) -> str:
+    """URI of the database of a store.
+
+    Parameters
+    ----------
+    store : Path
+        Folder of the store.
+
+    Returns
+    -------
+    str
+        URI of an SQLite database.
+    """
     return f"sqlite:///{store.absolute() / 'mlflow.db'}"
 
 
 def sync(client: "MlflowClient", results: ResultSet, artifacts: str) -> None:
-    """Log the run folders that the store lacks, once each; drop what a killed sync left half logged."""
-    experiment = client.get_experiment_by_name(results.path.name)
-    if experiment is not None and experiment.lifecycle_stage == "deleted":
-        client.restore_experiment(experiment.experiment_id)
-    experiment_id = (
-        client.create_experiment(results.path.name, artifact_location=artifacts)
-        if experiment is None
-        else experiment.experiment_id
-    )
+    """Update the experiment of one folder of results.
+
+    Logs each run that the store lacks exactly once, and deletes runs that an interrupted update left open.
+
+    Parameters
+    ----------
+    client : MlflowClient
+        Client of the store.
+    results : ResultSet
+        Folder of results; its name is that of the experiment.
+    artifacts : str
+        URI of the experiment's artifacts.
+    """
+    experiment_id = _open_experiment(client, results.path.name, artifacts)
     seeds = {seed.facts["id"]: seed for seed in results.seeds()}
     unfinished = {seed.facts["id"]: seed for seed in results.unfinished_seeds()}
     outputs = outputs_digest(results)
@@ -78,27 +107,68 @@ def sync(client: "MlflowClient", results: ResultSet, artifacts: str) -> None:
             client.delete_run(run.info.run_id)
         else:
             known.add(tags["id"])
-            current = "yes" if tags["key"] in keys else "no"
-            if tags["current"] != current:
-                client.set_tag(run.info.run_id, "current", current)
+            _mark_current(client, run, keys)
     missing = [seed for id_, seed in seeds.items() if id_ not in known]
     for seed in missing:
         log_run(client, experiment_id, seed)
     if outputs is not None:
         log_outputs(client, experiment_id, results, outputs)
     for seed in unfinished.values():
-        run = start_run(client, experiment_id, seed, start=made_at(seed))
+        run = start_run(client, experiment_id, seed, start=created_at(seed))
         log_new_points(client, run, seed)
     logger.info("%s: %d runs added to MLflow, %d already in it", results.path.name, len(missing), len(known))
 
 
+def _open_experiment(client: "MlflowClient", name: str, artifacts: str) -> str:
+    """Id of the experiment of this name, which is created or restored if necessary."""
+    experiment = client.get_experiment_by_name(name)
+    if experiment is None:
+        return client.create_experiment(name, artifact_location=artifacts)
+    if experiment.lifecycle_stage == "deleted":
+        client.restore_experiment(experiment.experiment_id)
+    return experiment.experiment_id
+
+
+def _mark_current(client: "MlflowClient", run: Any, keys: Collection[str]) -> None:
+    """Set the tag that tells whether the folder of results still holds a run of the same key."""
+    current = "yes" if run.data.tags["key"] in keys else "no"
+    if run.data.tags["current"] != current:
+        client.set_tag(run.info.run_id, "current", current)
+
+
 def is_replaced(tags: Mapping[str, str], keys: Collection[str], ids: Collection[str]) -> bool:
-    """Whether a stored run was made again since: under its key, or as newer tables and figures."""
+    """Whether newer results have replaced a stored run that is no longer in the folder of results.
+
+    Parameters
+    ----------
+    tags : mapping of str to str
+        Tags of the stored run.
+    keys, ids : collection of str
+        Keys and ids of the complete seeds in the folder.
+
+    Returns
+    -------
+    bool
+        True for tables and figures, and for a run whose key belongs to a seed with another id.
+    """
     return tags["stage"] == "outputs" or (tags["key"] in keys and tags["id"] not in ids)
 
 
 def stored_runs(client: "MlflowClient", experiment_id: str) -> Iterator[Any]:
-    """All runs of an experiment that are not deleted."""
+    """Iterate over the runs of an experiment that are not deleted.
+
+    Parameters
+    ----------
+    client : MlflowClient
+        Client of the store.
+    experiment_id : str
+        Experiment.
+
+    Yields
+    ------
+    mlflow.entities.Run
+        Run.
+    """
     page = client.search_runs([experiment_id])
     yield from page
     while page.token:

@@ -10,7 +10,7 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
-from dekm.tracking.store import address
+from dekm.tracking.store import tracking_uri
 from tests.helpers.ui import serving
 from tests.helpers.workspace import Workspace
 
@@ -71,7 +71,7 @@ def test_the_ui_shows_the_runs_of_dekm_and_their_curves(
 ) -> None:
     store = workspace.folder / "results"
     with serving(store) as url:
-        client = MlflowClient(address(store))
+        client = MlflowClient(tracking_uri(store))
         experiment_id = client.get_experiment_by_name("tiny").experiment_id
         run = client.search_runs([experiment_id], "tags.method = 'dekm' and tags.seed = '0'")[0]
         browser.get(f"{url}/#/experiments/{experiment_id}/runs")
