@@ -41,7 +41,7 @@ IMAGE_DATASETS = [
 ]
 ENVIRONMENT = str(ROOT / "environment.yml")
 
-# Settings that decide no result. They are resources of the rules: a change of params would rerun jobs.
+# Settings that do not affect the results. They are resources, because a change of params would rerun jobs.
 
 THREADS = EXPERIMENT.get("threads", 8)
 DEVICE = EXPERIMENT.get("device", "auto")
@@ -50,7 +50,7 @@ FRESH = "--fresh" if EXPERIMENT.get("fresh", False) else ""
 MIRROR = EXPERIMENT.get("mirror", None)
 MIRROR = f"--mirror {shlex.quote(MIRROR)}" if MIRROR else ""
 
-# The jobs find the package also from another working directory, and in an environment without it.
+# The jobs import the package from this repository, whatever their working directory and environment.
 
 shell.prefix(
     f"export PYTHONPATH={shlex.quote(str(ROOT))}:$PYTHONPATH; set -euo pipefail; "
@@ -73,14 +73,14 @@ def set_arguments(settings):
 
 
 def dataset_arguments(wildcards):
-    """Options of a dataset's loader, and the licence that its user holds."""
+    """Options of a dataset's loader, and the statement that the user holds its licence."""
     block = EXPERIMENT.blocks[wildcards.dataset]
     held = " --licence-held" if block.row.restricted else ""
     return set_arguments(block.loader_options) + held
 
 
 def part_arguments(wildcards):
-    """How many samples and classes of a dataset to keep."""
+    """Size of the subsample and number of classes of a dataset."""
     block = EXPERIMENT.blocks[wildcards.dataset]
     parts = {"subsample": block.subsample, "classes": block.n_classes}
     return " ".join(
@@ -104,7 +104,7 @@ def method_arguments(wildcards):
 
 
 def left_out_arguments():
-    """Why datasets are left out of the tables."""
+    """Reasons why datasets are left out of the tables."""
     return " ".join(
         f"--left-out {shlex.quote(f'{name}={reason}')}"
         for name, reason in EXPERIMENT.left_out.items()
@@ -115,7 +115,7 @@ def left_out_arguments():
 
 
 def raw_files(wildcards):
-    """What a dataset is prepared from: verified raw files, a user's own files, or nothing."""
+    """Inputs of a dataset's preparation: verified raw files, the user's own files, or nothing."""
     block = EXPERIMENT.blocks[wildcards.dataset]
     options = block.row.options
     own = [options[name] for name in ("path", "labels") if name in options]
@@ -123,7 +123,7 @@ def raw_files(wildcards):
 
 
 def pretrained_autoencoders(wildcards):
-    """The autoencoders that a cell starts from; nothing for a method without."""
+    """The pretrained autoencoders of a cell; nothing for a method without autoencoder."""
     dataset = wildcards.dataset
     architecture = EXPERIMENT.architecture(dataset, wildcards.method)
     found = expand(
@@ -133,59 +133,59 @@ def pretrained_autoencoders(wildcards):
 
 
 def cells(datasets, methods=EXPERIMENT.methods):
-    """The summaries of some cells."""
+    """Summaries of the cells of datasets and methods."""
     return expand(rules.cluster.output, dataset=datasets, method=methods)
 
 
 def cells_of_figure(figure, methods):
-    """The summaries of the cells that a figure shows; nothing if it is not drawn."""
+    """Summaries of the cells of a figure; nothing if the figure is not drawn."""
     return cells(EXPERIMENT.figures.get(figure, []), methods)
 
 
-# Digests of code and files: when one changes, the jobs run again
+# Digests of code and files, which rerun the jobs when they change
 
 
 def loader_digest(wildcards):
-    """Digest of the code that makes the prepared data of a dataset."""
+    """Digest of the code that prepares a dataset."""
     loader = EXPERIMENT.blocks[wildcards.dataset].row.loader.partition(":")[0]
     return source_digest("dekm.datasets.prepared", loader)
 
 
 def method_digest(wildcards):
-    """Digest of the code that decides the runs of a method."""
+    """Digest of the code that affects the runs of a method."""
     return method_code_digest(find_method(wildcards.method).module)
 
 
 def own_files_digest(wildcards):
-    """Digest of the files of a user's folder: Snakemake itself looks at the time of the folder only."""
+    """Digest of the files in a user's folder, of which Snakemake checks only the modification time."""
     path = EXPERIMENT.blocks[wildcards.dataset].row.options.get("path")
     is_folder = path is not None and Path(path).is_dir()
     return files_digest(visible_files(Path(path))) if is_folder else ""
 
 
-# Params that follow from wildcards, inputs or outputs
+# Params computed from wildcards, inputs or outputs
 
 
 def base_dataset(wildcards):
-    """The dataset of the configuration that a dataset is, or is a part of."""
+    """The dataset of which a block is the whole or a part."""
     return EXPERIMENT.blocks[wildcards.dataset].base
 
 
 def dataset_seeds(wildcards):
-    """The seeds that are run on a dataset."""
+    """Seeds of the runs on a dataset."""
     return EXPERIMENT.blocks[wildcards.dataset].seeds
 
 
 def output_folder(wildcards, output):
-    """Folder of the files that a rule writes."""
+    """Folder of the outputs of a rule."""
     return Path(output[0]).parent
 
 
 def input_folders(wildcards, input):
-    """Folders of the files that a rule reads."""
+    """Folders of the inputs of a rule."""
     return [Path(file).parent for file in input]
 
 
 def first_seed_folders(wildcards, input):
-    """Folder of the first seed of each cell that a rule reads."""
+    """Folder of the first seed of each cell in the inputs of a rule."""
     return [Path(file).parent / f"seed{SEEDS[0]}" for file in input]

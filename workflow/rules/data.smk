@@ -16,7 +16,7 @@ rule download:
         settings=dataset_arguments,
         raw_dir=RAW_DIR,
     message:
-        "Fetch and verify the raw files of {wildcards.dataset}"
+        "Download and verify the raw files of {wildcards.dataset}"
     shell:
         "python -m dekm download {wildcards.dataset} --raw-dir {params.raw_dir:q} {resources.mirror} {params.settings}"
         " --out {output} 2> >(tee {log} >&2)"

@@ -159,7 +159,7 @@ rule figure_ranks:
         folder=output_folder,
         sources=source_digest("dekm.figures.ranks"),
     message:
-        "Draw the mean ranks"
+        "Draw the critical-difference diagram"
     shell:
         "python -m dekm figure ranks {input} --out {params.folder} 2> {log}"
 
@@ -184,7 +184,7 @@ rule figures_of_run:
         runs=first_seed_folders,
         sources=source_digest("dekm.figures.runs"),
     message:
-        "Draw the first run of {wildcards.method} on {wildcards.dataset}"
+        "Draw the figures of the first run of {wildcards.method} on {wildcards.dataset}"
     shell:
         "python -m dekm figure runs {params.runs} --out {output} 2> {log}"
 

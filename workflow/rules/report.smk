@@ -48,7 +48,7 @@ rule table:
             f"{TABLES}/table3.html",
             caption="../report/table3.rst",
             category="Tables",
-            labels={"table": "Table III, clustering results, and what follows"},
+            labels={"table": "Table III, clustering results, and derived tables"},
         ),
         report(
             f"{TABLES}/further.csv",
@@ -60,7 +60,7 @@ rule table:
             f"{TABLES}/verdicts.csv",
             caption="../report/verdicts.rst",
             category="Tables",
-            labels={"table": "Verdict on each cell of the paper"},
+            labels={"table": "Verdicts on the paper's cells"},
         ),
         report(
             f"{TABLES}/claims.csv",
@@ -84,7 +84,7 @@ rule table:
         folder=output_folder,
         sources=source_digest("dekm.tables"),
     message:
-        "Write Table III, and what follows from it"
+        "Write Table III and the derived tables"
     shell:
         "python -m dekm table --results {params.results} --datasets {params.datasets}"
         " --methods {params.methods} --strategies {params.strategies} {params.left_out}"

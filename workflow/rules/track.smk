@@ -23,10 +23,10 @@ rule track:
         results=RESULTS,
         store=lambda wildcards: Path(RESULTS).parent,
     message:
-        "Bring the MLflow store up to date"
+        "Update the MLflow store"
     shell:
         "python -m dekm sync {params.results} --store {params.store} 2> {log}"
-        " || echo 'MLflow: not up to date, see {log}; \"make ui\" tries again.' >&2"
+        " || echo 'The MLflow store could not be updated, see {log}; \"make ui\" tries again.' >&2"
 
 
 use rule track as track_dataset with:
