@@ -1,9 +1,9 @@
-"""One fit of one library, timed: what `peers.py` runs in a process of its own.
+"""Time one fit of one library; `peers.py` runs this script in a separate process.
 
     python benchmarks/fit.py LIBRARY METHOD FILE OUT [--pretraining 20] [--clustering 20] [--seed 0]
 
-FILE is an .npz file with float32 rows X and the number of clusters k. OUT gets labels, seconds and versions.
-Only the named library is imported, before the clock starts.
+FILE is an .npz file with the float32 array X of shape (n, d) and the number of clusters k. The script writes
+labels, seconds and versions to OUT. Only the named library is imported, before the time is taken.
 """
 
 import argparse
@@ -24,8 +24,8 @@ def main() -> None:
     parser.add_argument("method", choices=["dec", "idec", "dcn", "dkm"])
     parser.add_argument("file", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--pretraining", type=int, default=20, help="epochs")
-    parser.add_argument("--clustering", type=int, default=20, help="epochs")
+    parser.add_argument("--pretraining", type=int, default=20, help="number of epochs")
+    parser.add_argument("--clustering", type=int, default=20, help="number of epochs")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="cpu")
     given = parser.parse_args()
@@ -39,10 +39,10 @@ def main() -> None:
     np.savez(given.out, labels=estimator.labels_, seconds=seconds, versions=versions)
 
 
-def ours(given: argparse.Namespace, k: int, n: int, d: int) -> Any:
-    """No early stop, and one refresh an epoch where the method has refreshes.
+def make_dekm(given: argparse.Namespace, k: int, n: int, d: int) -> Any:
+    """Estimator of dekm without early stopping, with one update of the targets per epoch.
 
-    IDEC's reconstruction error is a mean over the d values here, a sum in ClustPy: hence its weight.
+    IDEC's reconstruction error is a mean over the d values here but a sum in ClustPy, hence its weight.
     """
     from dekm import Autoencoder
     from dekm.methods import find_method
@@ -67,8 +67,8 @@ def ours(given: argparse.Namespace, k: int, n: int, d: int) -> Any:
     return row.load()(k, autoencoder=autoencoder, **common, **settings)
 
 
-def clustpy(given: argparse.Namespace, k: int, n: int, d: int) -> Any:
-    """Its own defaults in all that is not named."""
+def make_clustpy(given: argparse.Namespace, k: int, n: int, d: int) -> Any:
+    """Estimator of ClustPy with its defaults for all other parameters."""
     from clustpy import deep
 
     return getattr(deep, given.method.upper())(
@@ -85,7 +85,7 @@ def clustpy(given: argparse.Namespace, k: int, n: int, d: int) -> Any:
     )
 
 
-LIBRARIES: dict[str, Callable[..., Any]] = {"dekm": ours, "clustpy": clustpy}
+LIBRARIES: dict[str, Callable[..., Any]] = {"dekm": make_dekm, "clustpy": make_clustpy}
 
 if __name__ == "__main__":
     main()

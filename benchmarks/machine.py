@@ -1,4 +1,4 @@
-"""What the benchmarks share: the machine they ran on, and how they take the time."""
+"""Functions that the benchmarks share: description of the machine, timing, and output."""
 
 import json
 import platform
@@ -18,7 +18,7 @@ from dekm.nn.device import precision_of_steps
 
 
 def describe(device: torch.device) -> dict[str, Any]:
-    """Name of the processor, threads, and versions."""
+    """Processor, GPU, number of threads, and versions."""
     return {
         "cpu": processor(),
         "gpu": torch.cuda.get_device_name(device) if device.type == "cuda" else None,
@@ -39,7 +39,7 @@ def processor() -> str:
 
 
 def median_seconds(run: Callable[[], Any], repeats: int, device: torch.device) -> float:
-    """Median time of a call, after three that do not count."""
+    """Median time of a call after three warm-up calls."""
     times = []
     for _ in range(3 + repeats):
         wait(device)
@@ -56,7 +56,7 @@ def wait(device: torch.device) -> None:
 
 
 def gemm_rates(device: torch.device) -> dict[str, float]:
-    """GFLOP/s of products of square matrices in the arithmetic of the steps; on the CPU by oneDNN too."""
+    """GFLOP/s of products of square matrices in the precision of training steps; on a CPU with oneDNN too."""
     n = 4096 if device.type == "cuda" else 1024
     A, B = torch.rand(n, n, device=device), torch.rand(n, n, device=device)
     products = {"default": lambda: A @ B}

@@ -2,8 +2,8 @@
 
     python benchmarks/paper.py CONFIG RESULTS [--datasets mnist usps] [--methods dekm dec]
 
-RESULTS/data must hold the prepared datasets. Needs neither Snakemake nor MLflow.
-Cells that are complete are kept.
+RESULTS/data must contain the prepared datasets. Neither Snakemake nor MLflow is needed. Complete cells are
+not run again.
 """
 
 import argparse
@@ -38,17 +38,19 @@ def main() -> None:
         needed = {experiment.architecture(dataset, method) for method in methods}
         for architecture in sorted(filter(None, needed)):
             settings = experiment.pretraining_settings(dataset, architecture)
-            timed(pretrain_cell, architecture=architecture, settings=settings, **cell)
+            run_timed(pretrain_cell, architecture=architecture, settings=settings, **cell)
         for method in methods:
-            timed(cluster_cell, method=method, settings=experiment.method_settings(dataset, method), **cell)
+            run_timed(
+                cluster_cell, method=method, settings=experiment.method_settings(dataset, method), **cell
+            )
     print(f"{time.perf_counter() - started:8.1f} s in total", flush=True)
 
 
-def timed(run: Callable[..., None], *, dataset: str, **arguments: Any) -> None:
+def run_timed(run: Callable[..., None], *, dataset: str, **arguments: Any) -> None:
     started = time.perf_counter()
     run(dataset=dataset, **arguments)
-    what = arguments.get("method") or f"pretrain {arguments['architecture']}"
-    print(f"{time.perf_counter() - started:8.1f} s {dataset} {what}", flush=True)
+    subject = arguments.get("method") or f"pretrain {arguments['architecture']}"
+    print(f"{time.perf_counter() - started:8.1f} s {dataset} {subject}", flush=True)
 
 
 if __name__ == "__main__":

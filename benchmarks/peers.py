@@ -1,9 +1,10 @@
-"""Whole fits of DEC, IDEC, DCN and DKM against ClustPy's: same data, network, batches, epochs, threads.
+"""Compare complete fits of DEC, IDEC, DCN and DKM with those of ClustPy.
 
     python benchmarks/peers.py RESULTS --peer-python CLUSTPY/bin/python [--datasets digits mnist]
 
-RESULTS/data must hold the prepared datasets; at most `--samples` of each are used. Every fit runs in a
-process of its own, ours and theirs by turns, and only the fit is timed: pretraining, K-means, clustering.
+Both libraries use the same data, network, batches, epochs and threads. RESULTS/data must contain the prepared
+datasets; at most `--samples` of each are used. Every fit runs in a separate process, the libraries alternate,
+and only the fit is timed: pretraining, K-means, clustering.
 """
 
 import argparse
@@ -29,13 +30,15 @@ FIT = Path(__file__).with_name("fit.py")
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("results", type=Path)
-    parser.add_argument("--peer-python", default=sys.executable, help="of an environment with ClustPy")
+    parser.add_argument("--peer-python", default=sys.executable, help="Python of an environment with ClustPy")
     parser.add_argument("--libraries", nargs="+", default=["dekm", "clustpy"])
     parser.add_argument("--datasets", nargs="+", default=["digits", "mnist"])
     parser.add_argument("--methods", nargs="+", default=["dec", "idec", "dcn", "dkm"])
     parser.add_argument("--samples", type=int, default=10_000)
-    parser.add_argument("--epochs", type=int, default=10, help="of pretraining, and again of clustering")
-    parser.add_argument("--repeats", type=int, default=3, help="seeds, whose median counts")
+    parser.add_argument("--epochs", type=int, default=10, help="epochs of pretraining, and of clustering")
+    parser.add_argument(
+        "--repeats", type=int, default=3, help="number of seeds, of which the median is reported"
+    )
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
@@ -77,7 +80,7 @@ def compare(X: np.ndarray, y: np.ndarray, k: int, method: str, given: argparse.N
 def fit(
     library: str, method: str, file: Path, out: Path, seed: int, given: argparse.Namespace
 ) -> tuple[np.ndarray, float, list[str]]:
-    """Labels, seconds and versions of one fit in a process of its own."""
+    """Labels, seconds and versions of one fit in a separate process."""
     python = sys.executable if library == "dekm" else given.peer_python
     epochs = ["--pretraining", str(given.epochs), "--clustering", str(given.epochs)]
     done = subprocess.run(

@@ -1,10 +1,11 @@
-"""Time and memory of DEKM as the number of samples grows, the samples read from a memory-mapped file.
+"""Time and memory of DEKM by the number of samples, which are read from a memory-mapped file.
 
     python benchmarks/scale.py [--sizes 10000 100000 1000000] [--out scale.json]
 
-Blobs of 64 values, a fully connected network 64-128-128-10, two epochs of pretraining, five iterations of
-one pass each, two restarts of K-means (by default they are 100 and then 20). Each size runs in a process of
-its own. The peak counts the mapped pages of the file, which the system may drop.
+Gaussian blobs with 64 features, a fully connected network 64-128-128-10, two epochs of pretraining, five
+iterations of one pass each, and two initializations of K-means (the defaults are 100 in the first iteration
+and 20 in later ones). Each size runs in a separate process. The peak includes the mapped pages of the file,
+which the system may drop.
 """
 
 import argparse
@@ -55,7 +56,7 @@ def main() -> None:
 
 
 def write_blobs(file: Path, n: int) -> None:
-    """Standard normal clouds around ten centers, float32, chunk by chunk."""
+    """Write float32 samples of ten Gaussians with unit variance, chunk by chunk."""
     random = np.random.default_rng(0)
     centers = random.uniform(-5, 5, (N_CLUSTERS, N_VALUES)).astype(np.float32)
     X = np.lib.format.open_memmap(file, mode="w+", dtype=np.float32, shape=(n, N_VALUES))
@@ -67,7 +68,7 @@ def write_blobs(file: Path, n: int) -> None:
 
 
 def fit(file: Path) -> None:
-    """Print seconds and memory as JSON."""
+    """Fit DEKM to the array in a file, and print seconds and memory as JSON."""
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.frozen import FrozenEstimator
 

@@ -1,9 +1,10 @@
-"""Time of one training step of each network, of an embedding pass, and of K-means beside scikit-learn's.
+"""Time a training step of each network, an embedding pass, and K-means beside that of scikit-learn.
 
     python benchmarks/steps.py [--device auto] [--repeats 30] [--small] [--out steps.json]
 
-The share is that of the machine's fastest matrix products; a step is gather, forward, backward, Adam. On the
-CPU K-means is scikit-learn's, so there the ratio of the two shows how exact the times are.
+A step is gather, forward, backward and Adam; its GFLOP/s are also given as a fraction of the machine's
+fastest matrix product. On a CPU, dekm's K-means is that of scikit-learn, so the ratio of the two shows the
+noise of the times.
 """
 
 import argparse
@@ -32,7 +33,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="auto")
     parser.add_argument("--repeats", type=int, default=30)
-    parser.add_argument("--small", action="store_true", help="the smallest networks and data only")
+    parser.add_argument("--small", action="store_true", help="use only the smallest networks and data")
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
     device = resolve_device(arguments.device)
@@ -48,7 +49,7 @@ def main() -> None:
 
 
 def time_network(shape: tuple[int, ...], repeats: int, device: torch.device, rate: float) -> dict[str, Any]:
-    """Milliseconds of a step and of the embedding of 4,096 samples."""
+    """Time a step and the embedding of 4,096 samples, in milliseconds."""
     generator = torch.Generator().manual_seed(0)
     X = torch.rand(4096, *shape, generator=generator).to(device)
     index = torch.randint(len(X), (BATCH,), generator=generator).to(device)
@@ -69,23 +70,23 @@ def time_network(shape: tuple[int, ...], repeats: int, device: torch.device, rat
     embedding = median_seconds(lambda: encode(network.encoder, X), 5, device)
     row = {"shape": shape, "step_ms": 1e3 * seconds, "embedding_ms": 1e3 * embedding}
     name = "x".join(map(str, shape))
-    line = f"{name:>8}: {row['step_ms']:7.2f} ms a step, {row['embedding_ms']:7.1f} ms to embed"
+    line = f"{name:>8}: {row['step_ms']:7.2f} ms per step, {row['embedding_ms']:7.1f} ms to embed"
     if len(shape) == 1:
         row["gflops"] = 1e-9 * flop_of_step(shape[0]) / seconds
-        row["share"] = row["gflops"] / rate
-        line += f", {row['gflops']:.0f} GFLOP/s, {row['share']:.0%} of GEMM"
+        row["fraction"] = row["gflops"] / rate
+        line += f", {row['gflops']:.0f} GFLOP/s, {row['fraction']:.0%} of GEMM"
     print(line, flush=True)
     return row
 
 
 def flop_of_step(d: int) -> int:
-    """Three products a layer; the first layer needs no gradient of its input."""
+    """FLOP of a step: three products per layer, without the gradient of the input of the first layer."""
     widths = [d, *HIDDEN, EMBEDDING_DIM]
     return 2 * BATCH * (6 * sum(a * b for a, b in pairwise(widths)) - d * HIDDEN[0])
 
 
 def time_kmeans(n: int, e: int, device: torch.device) -> dict[str, Any]:
-    """Seconds and inertia of 20 restarts on noise, ours and scikit-learn's."""
+    """Seconds and inertia of 20 initializations on uniform noise, of dekm and of scikit-learn."""
     X = torch.rand(n, e, generator=torch.Generator().manual_seed(0)).to(device)
     found: list[float] = []
 
@@ -103,7 +104,7 @@ def time_kmeans(n: int, e: int, device: torch.device) -> dict[str, Any]:
     row = {"n": n, "e": e, "ratio": others / mine, "seconds": mine, "sklearn_seconds": others}
     row["inertia_ratio"] = found[0] / found[-1]
     print(
-        f"K-means {n}x{e}, 20 restarts: {row['ratio']:.2f} times as fast as scikit-learn "
+        f"K-means {n}x{e}, 20 initializations: {row['ratio']:.2f} times as fast as scikit-learn "
         f"({mine:.3f} and {others:.3f} s), inertia {row['inertia_ratio']:.5f} of its",
         flush=True,
     )

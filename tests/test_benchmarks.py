@@ -40,7 +40,7 @@ def digits(tmp_path):
     return tmp_path
 
 
-def test_whole_fits_are_timed_and_scored(digits, tmp_path):
+def test_complete_fits_are_timed_and_scored(digits, tmp_path):
     out = tmp_path / "peers.json"
     given = ["--libraries", "dekm", "--datasets", "digits", "--epochs", 1, "--repeats", 1, "--out", out]
     assert "digits 300x64 idec: " in run("peers.py", digits, *given, "--methods", "idec")
@@ -56,7 +56,7 @@ def test_a_compared_method_takes_a_step_for_each_batch_of_its_epochs(method, mon
     fit = importlib.import_module("fit")
     X = np.random.default_rng(0).random((300, 8), dtype=np.float32)
     given = argparse.Namespace(method=method, pretraining=1, clustering=4, seed=0, device="cpu")
-    estimator = fit.ours(given, 3, *X.shape)
+    estimator = fit.make_dekm(given, 3, *X.shape)
     steps = []
     monkeypatch.setattr(Step, "_step", count(steps, Step._step))
     estimator.fit(X)
@@ -70,13 +70,13 @@ def test_memory_grows_by_less_than_four_copies_of_the_data(tmp_path):
     assert large["peak_mb"] - small["peak_mb"] < 4 * large["file_mb"]
 
 
-def test_steps_have_a_time_and_a_share_of_the_rate_of_the_machine(tmp_path):
+def test_steps_have_a_time_and_a_fraction_of_the_rate_of_the_machine(tmp_path):
     run("steps.py", "--device", "cpu", "--small", "--repeats", 5, "--out", tmp_path / "steps.json")
     results = json.loads((tmp_path / "steps.json").read_text())
     assert results["machine"]["cpu"]
     assert all(row["step_ms"] > 0 for row in results["steps"])
     assert results["steps"][0]["gflops"] == pytest.approx(
-        results["steps"][0]["share"] * max(results["gemm"].values())
+        results["steps"][0]["fraction"] * max(results["gemm"].values())
     )
     assert all(row["seconds"] > 0 and row["sklearn_seconds"] > 0 for row in results["kmeans"])
 
