@@ -38,8 +38,8 @@ def cluster(results, *arguments):
     ]
 
 
-def mistake(arguments, capsys):
-    """Standard error of a command that must fail by a user's mistake."""
+def error_of(arguments, capsys):
+    """Standard error of a command that must fail with an error of the user."""
     capsys.readouterr()
     assert main(arguments) == 1
     error = capsys.readouterr().err
@@ -48,7 +48,7 @@ def mistake(arguments, capsys):
     return error
 
 
-def test_settings_are_json_or_else_text():
+def test_settings_are_json_or_strings():
     pairs = [
         "n_init=3",
         "tol=1e-3",
@@ -73,7 +73,7 @@ def test_settings_are_json_or_else_text():
 
 
 @pytest.mark.parametrize("pair", ["n_init", "", "=3"])
-def test_a_setting_without_name_or_value_is_named(pair):
+def test_a_setting_without_name_or_value_raises(pair):
     with pytest.raises(InputError, match=f"--set '{pair}' should be NAME=VALUE"):
         parse_settings([pair])
 
@@ -107,7 +107,7 @@ def test_a_dataset_without_raw_files_has_nothing_to_download(tmp_path):
     assert read_json(tmp_path / "files.json") == {}
 
 
-def test_a_mistake_is_one_line_on_standard_error_and_no_traceback(results):
+def test_a_user_error_is_one_line_on_standard_error_without_traceback(results):
     command = [sys.executable, "-m", "dekm", *cluster(results, "--set", "n_clusters")]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     run = subprocess.run(command, capture_output=True, text=True, cwd=results, env=environment)
@@ -116,49 +116,49 @@ def test_a_mistake_is_one_line_on_standard_error_and_no_traceback(results):
     assert run.stdout == ""
 
 
-def test_missing_pretraining_is_a_mistake(results, capsys):
+def test_missing_pretraining_is_a_user_error(results, capsys):
     arguments = ["cluster", "digits", "dekm", "--results", str(results), "--seeds", "0"]
-    assert "pretrain digits conv" in mistake(arguments, capsys)
+    assert "pretrain digits conv" in error_of(arguments, capsys)
 
 
-def test_a_wrong_raw_file_is_a_mistake(tmp_path, capsys):
+def test_an_invalid_raw_file_is_a_user_error(tmp_path, capsys):
     (tmp_path / "mnist").mkdir()
     file = tmp_path / "mnist/train-images-idx3-ubyte.gz"
     file.write_bytes(b"<html>")
     arguments = ["download", "mnist", "--raw-dir", str(tmp_path), "--out", str(tmp_path / "files.json")]
-    assert str(file) in mistake(arguments, capsys)
+    assert str(file) in error_of(arguments, capsys)
     assert not (tmp_path / "files.json").exists()
 
 
-def test_raw_files_that_were_not_downloaded_are_a_mistake(tmp_path, capsys):
+def test_raw_files_that_were_not_downloaded_are_a_user_error(tmp_path, capsys):
     arguments = ["prepare", "mnist", "--results", str(tmp_path), "--raw-dir", str(tmp_path / "raw")]
-    assert "train-images-idx3-ubyte.gz" in mistake(arguments, capsys)
+    assert "train-images-idx3-ubyte.gz" in error_of(arguments, capsys)
 
 
-def test_a_subsample_that_does_not_fit_is_a_mistake(tmp_path, capsys):
+def test_a_subsample_of_invalid_size_is_a_user_error(tmp_path, capsys):
     folders = ["--results", str(tmp_path), "--raw-dir", str(tmp_path)]
-    assert "subsample=5 " in mistake(["prepare", "digits", *folders, "--subsample", "5"], capsys)
+    assert "subsample=5 " in error_of(["prepare", "digits", *folders, "--subsample", "5"], capsys)
     assert not (tmp_path / "data").exists()
 
 
-def test_data_that_were_not_prepared_are_a_mistake(tmp_path, capsys):
-    assert "digits" in mistake(cluster(tmp_path), capsys)
+def test_data_that_were_not_prepared_are_a_user_error(tmp_path, capsys):
+    assert "digits" in error_of(cluster(tmp_path), capsys)
 
 
 @pytest.mark.parametrize("setting", ["n_innit=3", "n_init=0", "n_clusters=3", "random_state=1"])
-def test_a_setting_that_the_method_does_not_take_is_a_mistake(setting, results, capsys):
-    assert setting.partition("=")[0] in mistake(cluster(results, "--set", setting), capsys)
+def test_a_setting_that_the_method_does_not_accept_is_a_user_error(setting, results, capsys):
+    assert setting.partition("=")[0] in error_of(cluster(results, "--set", setting), capsys)
 
 
-def test_an_unknown_device_is_a_mistake(results, capsys):
-    assert "device='gpu'" in mistake(cluster(results, "--device", "gpu"), capsys)
+def test_an_unknown_device_is_a_user_error(results, capsys):
+    assert "device='gpu'" in error_of(cluster(results, "--device", "gpu"), capsys)
 
 
 @pytest.mark.parametrize(
     "arguments",
     [[], ["cluster"], ["train", "digits"], ["cluster", "digits", "spectral"], ["download", "nothing"]],
 )
-def test_what_the_command_line_does_not_know_is_told_with_the_usage(arguments, capsys):
+def test_invalid_arguments_print_the_usage(arguments, capsys):
     with pytest.raises(SystemExit) as status:
         main(arguments)
     assert status.value.code == 2
