@@ -71,7 +71,7 @@ class Grid:
         Returns
         -------
         list of tuple of (str, int)
-            From left to right; a column with an empty upper header is a group of its own.
+            From left to right; a column with an empty upper header is a separate group.
         """
         groups: list[tuple[str, int]] = []
         for upper, _ in self.columns:

@@ -167,7 +167,7 @@ def own_files_digest(wildcards):
 
 
 def base_dataset(wildcards):
-    """The dataset of which a block is the whole or a part."""
+    """The dataset that a block of the configuration prepares, completely or in part."""
     return EXPERIMENT.blocks[wildcards.dataset].base
 
 
