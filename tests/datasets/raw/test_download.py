@@ -219,7 +219,7 @@ def test_an_existing_file_is_used_without_a_server(server, raw_dir):
 
 
 @pytest.mark.parametrize(
-    "content", [b"", HTML, FILE[:-20], FILE[:100] + b"\x00\xff" + FILE[102:], gzip.compress(b"x")]
+    "content", [b"", HTML, FILE[:-20], FILE[:100] + b"\x00\xff" + FILE[102:], gzip.compress(b"x", mtime=0)]
 )
 def test_an_existing_file_that_is_wrong_is_an_error_and_is_not_overwritten(content, server, raw_dir):
     target = put(raw_dir / "set/a.gz", content)
