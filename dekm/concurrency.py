@@ -8,6 +8,7 @@ concurrently.
 
 import contextlib
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 
@@ -88,15 +89,25 @@ def run_round_robin(
         The first error of a run, after the other threads have executed all remaining runs.
     """
     scheduler, remaining, errors = RoundRobin(), iter(runs), list[Exception]()
+    ended: list[threading.Semaphore] = []
 
     def work(gate: threading.Semaphore) -> None:
-        with contextlib.suppress(Stopped), scheduler.scheduled(gate):
-            try:
-                with context():
-                    for run in remaining:
-                        run()
-            except Exception as error:
-                errors.append(error)
+        try:
+            with contextlib.suppress(Stopped), scheduler.scheduled(gate):
+                try:
+                    with context():
+                        for run in remaining:
+                            run()
+                except Exception as error:
+                    errors.append(error)
+        finally:
+            ended.append(gate)
+
+    def wait() -> None:
+        # Not by Thread.join: an interrupt that comes just before it blocks does not wake it, and before
+        # Python 3.13 it returns at once for a thread whose first join was interrupted.
+        while len(ended) < n_threads:
+            time.sleep(0.01)
 
     scheduler.waiting.extend(threading.Semaphore(0) for _ in range(n_threads))
     threads = [threading.Thread(target=work, args=(gate,)) for gate in scheduler.waiting]
@@ -104,13 +115,13 @@ def run_round_robin(
         thread.start()
     try:
         scheduler.wake_next()
-        for thread in threads:
-            thread.join()
+        wait()
     except BaseException:
         scheduler.stopped = True
-        for thread in threads:
-            thread.join()
+        wait()
         raise
+    for thread in threads:
+        thread.join()
     if errors:
         raise errors[0]
 
