@@ -124,7 +124,7 @@ def figure(name: str, inputs: list[Path], out: Path) -> None:
 def compare(results: Path, reference: Path) -> None:
     """Print the cells in which two sets of results differ by more than noise."""
     from dekm.tables.compare import compare, compare_grid
-    from dekm.tables.markdown import to_markdown
+    from dekm.tables.rendering.markdown import to_markdown
 
     print(to_markdown(compare_grid(compare(results, reference))), end="")
 

@@ -8,12 +8,12 @@ import pandas as pd
 from dekm.files import write_text
 from dekm.tables.cells import averages, table3
 from dekm.tables.claims import claims_grid, judge_claims
-from dekm.tables.grid import Grid
-from dekm.tables.html import to_html
-from dekm.tables.latex import to_latex
 from dekm.tables.loading import read_results
-from dekm.tables.markdown import to_markdown
 from dekm.tables.ranks import mean_ranks, ranks_grid
+from dekm.tables.rendering.grid import Grid
+from dekm.tables.rendering.html import to_html
+from dekm.tables.rendering.latex import to_latex
+from dekm.tables.rendering.markdown import to_markdown
 from dekm.tables.scores import further_cells, further_grid, score_grid
 from dekm.tables.table2 import table2, table2_grid
 from dekm.tables.verdicts import verdicts, verdicts_grid

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from dekm.tables.cells import standard_error, within_noise
-from dekm.tables.grid import Cell, Grid
 from dekm.tables.loading import is_subsample
+from dekm.tables.rendering.grid import Cell, Grid
 
 HOLDS, NOISE, FAILS, NOT_RUN = "holds", "within noise", "does not hold", "not run"
 NOT_TESTABLE = "not testable"

@@ -8,8 +8,8 @@ import pandas as pd
 from dekm.errors import InputError
 from dekm.results.result_set import ResultSet
 from dekm.tables.cells import averages, standard_error
-from dekm.tables.grid import Cell, Grid
 from dekm.tables.loading import read_results
+from dekm.tables.rendering.grid import Cell, Grid
 
 KEYS = ["dataset", "method", "metric"]
 VALUES = ["mean", "sd", "n_seeds"]

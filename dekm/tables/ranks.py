@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from dekm.tables.grid import Cell, Grid
+from dekm.tables.rendering.grid import Cell, Grid
 
 SIGNIFICANCE = 0.05
 

@@ -7,8 +7,8 @@ import pandas as pd
 
 from dekm.results.result_set import ResultSet
 from dekm.tables.cells import PERCENT, averages, rank
-from dekm.tables.grid import Cell, Grid, Notes
 from dekm.tables.loading import LoadedResults
+from dekm.tables.rendering.grid import Cell, Grid, Notes
 
 FURTHER = ("ari", "seconds", "peak_memory")
 LABELS = {

@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 
 from dekm.results.result_set import ResultSet
-from dekm.tables.grid import Cell, Grid, Notes
 from dekm.tables.loading import subsample_note
+from dekm.tables.rendering.grid import Cell, Grid, Notes
 
 COLUMNS = ("n_samples", "n_clusters", "shape")
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from dekm.tables.grid import Cell, Grid
 from dekm.tables.loading import is_subsample
+from dekm.tables.rendering.grid import Cell, Grid
 
 MIN_TOLERANCE = 1.0  # percentage points
 N_DEVIATIONS = 2.0

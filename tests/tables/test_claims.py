@@ -7,8 +7,8 @@ from scipy import stats
 from dekm.tables.cells import averages, table3
 from dekm.tables.claims import judge_claims
 from dekm.tables.loading import read_results
-from dekm.tables.markdown import to_markdown
 from dekm.tables.ranks import critical_difference, friedman, mean_ranks, ranks_grid
+from dekm.tables.rendering.markdown import to_markdown
 from dekm.tables.verdicts import verdicts, verdicts_grid
 from tests.helpers.handmade import write_facts, write_scores
 

@@ -6,7 +6,7 @@ import pytest
 from dekm.tables import write_table3
 from dekm.tables.cells import table3
 from dekm.tables.loading import read_results
-from dekm.tables.markdown import to_markdown
+from dekm.tables.rendering.markdown import to_markdown
 from dekm.tables.scores import score_grid
 from tests.helpers.handmade import write_facts, write_scores, write_summary
 

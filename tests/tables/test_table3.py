@@ -7,11 +7,11 @@ from dekm.datasets import DATASETS
 from dekm.methods import METHODS
 from dekm.tables import write_table3
 from dekm.tables.cells import table3
-from dekm.tables.grid import Cell, Grid
-from dekm.tables.html import to_html
-from dekm.tables.latex import to_latex
 from dekm.tables.loading import read_results
-from dekm.tables.markdown import to_markdown
+from dekm.tables.rendering.grid import Cell, Grid
+from dekm.tables.rendering.html import to_html
+from dekm.tables.rendering.latex import to_latex
+from dekm.tables.rendering.markdown import to_markdown
 from dekm.tables.scores import further_cells, further_grid, score_grid
 from tests.helpers.handmade import write_facts, write_scores, write_summary
 

@@ -1,6 +1,6 @@
 """Tables in Markdown."""
 
-from dekm.tables.grid import Cell, Grid
+from dekm.tables.rendering.grid import Cell, Grid
 
 
 def to_markdown(grid: Grid) -> str:

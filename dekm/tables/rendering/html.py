@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from html import escape
 
-from dekm.tables.grid import Cell, Grid
+from dekm.tables.rendering.grid import Cell, Grid
 
 CSS = """
 :root { color-scheme: light; }

@@ -1,6 +1,6 @@
 """Tables in LaTeX with the package booktabs and the two-level header of the paper."""
 
-from dekm.tables.grid import Cell, Grid
+from dekm.tables.rendering.grid import Cell, Grid
 
 SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 SPECIAL |= {character: f"\\{character}" for character in "&%$#_{}"}
