@@ -383,9 +383,17 @@ def on_stream(stream: Stream) -> Iterator[None]:
 
 
 class WatchedThread(threading.Thread):
-    """A thread in the modes of the emulation; joining it also waits for what the thread has waited for."""
+    """A thread in the modes of the emulation.
+
+    It starts with what its starter has waited for. Joining it also waits for what it has waited for.
+    """
+
+    def start(self) -> None:
+        self.clock_of_starter = dict(thread.clock)
+        super().start()
 
     def run(self) -> None:
+        advance(thread.clock, self.clock_of_starter)
         with Functions(), Operations():
             super().run()
         advance(ended_threads, thread.clock)
