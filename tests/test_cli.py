@@ -163,3 +163,28 @@ def test_invalid_arguments_print_the_usage(arguments, capsys):
         main(arguments)
     assert status.value.code == 2
     assert "usage: dekm" in capsys.readouterr().err
+
+
+def test_a_malformed_reason_for_leaving_data_out_is_named(tmp_path, capsys):
+    paper = ROOT / "resources/paper/table2.csv"
+    arguments = [
+        "--results",
+        str(tmp_path),
+        "--datasets",
+        "frgc",
+        "--paper",
+        str(paper),
+        "--out",
+        str(tmp_path),
+    ]
+    assert main(["table2", *arguments, "--left-out", "frgc"]) == 1
+    assert "--left-out 'frgc' should be DATASET=REASON." in capsys.readouterr().err
+
+
+def test_leaving_data_out_writes_nothing_but_the_table(tmp_path):
+    paper = ROOT / "resources/paper/table2.csv"
+    arguments = ["--datasets", "frgc", "--paper", str(paper), "--out", str(tmp_path / "tables")]
+    left_out = ["--left-out", "frgc=null", "--left-out", "../../x=1"]
+    assert main(["table2", "--results", str(tmp_path / "results"), *arguments, *left_out]) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["tables"]
+    assert "skipped: null" in (tmp_path / "tables/table2.md").read_text()

@@ -8,6 +8,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -174,7 +175,7 @@ def test_a_killed_run_goes_on_with_the_unfinished_seed(workspace: Workspace) -> 
             {"methods": {"dekm": {"maxiter": 3}}},
             ["methods.dekm.maxiter", "did you mean 'max_iter'?", "n_init"],
         ),
-        ({"seeds": ["a"]}, ["seeds.0", "'a' is not of type 'integer'"]),
+        ({"seeds": ["a"]}, ["seeds.0='a' should be an integer >= 0"]),
     ],
 )
 def test_a_mistake_in_the_configuration_is_named_before_anything_runs(
@@ -183,6 +184,14 @@ def test_a_mistake_in_the_configuration_is_named_before_anything_runs(
     output = workspace.run(config=changed(**mistake), ok=False)
     assert all(text in output for text in texts), output
     assert "Traceback" not in output
+
+
+@pytest.mark.parametrize("name", ["table", "all", "everything", "fig1"])
+def test_a_dataset_cannot_have_the_name_of_a_target(tmp_path: Path, name: str) -> None:
+    np.save(tmp_path / "x.npy", np.zeros((20, 5)))
+    datasets = {name: {"path": str(tmp_path / "x.npy"), "n_clusters": 2}}
+    output = Workspace(tmp_path).run("-n", config=changed(datasets=datasets), ok=False)
+    assert f"datasets.{name}: give it another name" in output
 
 
 def test_a_failed_job_shows_its_reason_and_keeps_the_rest(tmp_path: Path) -> None:
