@@ -108,7 +108,7 @@ def test_an_editable_install_is_imported_from_the_folder_that_holds_the_clone(
     """There the clone's folder, which has the package's name, is found as a namespace package first."""
     pip(checkout, "install", "--editable", ".", "--no-deps", "--no-build-isolation", "--target", tmp_path)
     code = f"import site; site.addsitedir({str(tmp_path)!r}); import dekm; print(dekm.__file__)"
-    done = run(checkout.parent, sys.executable, "-c", code)
+    done = run(checkout.parent, sys.executable, "-S", "-c", code)  # without what is installed for the tests
     assert done.returncode == 0, done.stderr
     assert Path(done.stdout.strip()) == checkout / "dekm" / "__init__.py"
 

@@ -26,6 +26,7 @@ from dekm.methods import METHODS
 from dekm.metrics import accuracy, silhouette
 from dekm.tables import write_table3
 from tests.helpers.handmade import write_facts, write_scores
+from tests.helpers.prepared_files import files
 
 ROOT = Path(__file__).parent.parent
 DEEP = [name for name, row in METHODS.items() if row.autoencoder]
@@ -33,7 +34,6 @@ DEEP = [name for name, row in METHODS.items() if row.autoencoder]
 PREPARE_AND_CLUSTER = """
 import sys
 from dekm.cli import main
-from tests.helpers.prepared_files import files
 
 for command in (
     "prepare digits --results results --raw-dir raw --subsample 100",
@@ -215,5 +215,5 @@ def test_a_fresh_clone_holds_every_file_that_a_run_needs(tmp_path):
     output = run_in(tmp_path, "-c", PREPARE_AND_CLUSTER)
     assert "iteration 0: acc=" in output
     modules = [Path(line) for line in output.splitlines() if line.endswith(".py")]
-    assert tmp_path / "dekm/kmeans.py" in modules
+    assert tmp_path / "dekm/clustering/kmeans.py" in modules
     assert all(module.is_relative_to(tmp_path) for module in modules)  # not those of an editable install
