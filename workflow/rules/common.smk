@@ -166,6 +166,11 @@ def own_files_digest(wildcards):
 # Params computed from wildcards, inputs or outputs
 
 
+def results_folder(wildcards):
+    """Folder of the results; a function, since Snakemake takes a constant for a hard-coded path."""
+    return RESULTS
+
+
 def base_dataset(wildcards):
     """The dataset that a block of the configuration prepares, completely or in part."""
     return EXPERIMENT.blocks[wildcards.dataset].base

@@ -39,7 +39,7 @@ rule prepare:
         runtime="1h",
     params:
         base=base_dataset,
-        results=RESULTS,
+        results=results_folder,
         raw_dir=RAW_DIR,
         settings=dataset_arguments,
         part=part_arguments,

@@ -24,7 +24,7 @@ rule table2:
     conda:
         ENVIRONMENT
     params:
-        results=RESULTS,
+        results=results_folder,
         datasets=[*EXPERIMENT.datasets, *EXPERIMENT.left_out],
         left_out=left_out_arguments(),
         folder=output_folder,
@@ -76,7 +76,7 @@ rule table:
     conda:
         ENVIRONMENT
     params:
-        results=RESULTS,
+        results=results_folder,
         datasets=[*EXPERIMENT.datasets, *EXPERIMENT.left_out],
         methods=EXPERIMENT.methods,
         strategies=[*STRATEGIES] if "fig4" in EXPERIMENT.figures else [],
@@ -103,7 +103,7 @@ use rule table as table_of_dataset with:
     benchmark:
         f"{RESULTS}/benchmarks/table/{{dataset}}.tsv"
     params:
-        results=RESULTS,
+        results=results_folder,
         datasets="{dataset}",
         methods=EXPERIMENT.methods,
         strategies=[],

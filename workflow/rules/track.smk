@@ -20,7 +20,7 @@ rule track:
     conda:
         ENVIRONMENT
     params:
-        results=RESULTS,
+        results=results_folder,
         store=lambda wildcards: Path(RESULTS).parent,
     message:
         "Update the MLflow store"

@@ -17,7 +17,7 @@ rule pretrain:
         device=DEVICE,
         fresh=FRESH,
     params:
-        results=RESULTS,
+        results=results_folder,
         seeds=dataset_seeds,
         settings=pretraining_arguments,
         sources=pretraining_code_digest(),
@@ -48,7 +48,7 @@ rule cluster:
         device=DEVICE,
         fresh=FRESH,
     params:
-        results=RESULTS,
+        results=results_folder,
         seeds=dataset_seeds,
         settings=method_arguments,
         sources=method_digest,
