@@ -56,9 +56,7 @@ class DatasetBlock:
 
     def part(self, name: str, n_classes: int, settings: Mapping[str, Mapping[str, Any]]) -> "DatasetBlock":
         """Some classes of this dataset under another name, with other settings and the first seed only."""
-        merged = dict(self.settings)
-        for key, values in settings.items():
-            merged[key] = merge(merged.get(key) or {}, values)
+        merged = merge(self.settings, settings)
         return replace(self, name=name, n_classes=n_classes, settings=merged, seeds=self.seeds[:1])
 
 
@@ -176,14 +174,12 @@ def loader_options(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def merge(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings with changes; of a value that is itself a block, key by key."""
-    return {
-        **settings,
-        **{
-            key: (settings.get(key) or {}) | value if isinstance(value, dict) else value
-            for key, value in changes.items()
-        },
+    """Settings with changes; a block of settings is changed key by key."""
+    changed = {
+        key: merge(settings.get(key) or {}, value) if isinstance(value, Mapping) else value
+        for key, value in changes.items()
     }
+    return {**settings, **changed}
 
 
 def find_dataset(name: str, options: Mapping[str, Any]) -> Dataset:
