@@ -10,6 +10,7 @@ from dekm.concurrency import capture_stream, yield_turn
 from dekm.errors import InputError
 from dekm.nn.allocator import keep_freed_memory
 from dekm.nn.device import precision_of_steps, tensor_cores
+from dekm.nn.optimizers import Adam
 
 EMBEDDING_BATCH = 2048
 WARM_UP = 3  # steps before a capture, which initialize the CUDA libraries and the state of Adam
@@ -54,9 +55,7 @@ class Step:
         self.generator = generator
         self.after = after
         device = self.parameters[0].device
-        self.optimizer = torch.optim.Adam(
-            self.parameters, lr=lr, betas=(0.9, 0.999), fused=True, capturable=device.type == "cuda"
-        )
+        self.optimizer = Adam(self.parameters, lr=lr)
         self._side_stream = capture_stream(device) if device.type == "cuda" else None
         if device.type == "cpu":
             keep_freed_memory()
@@ -76,7 +75,7 @@ class Step:
             return self._replay(index)
 
     def _step(self, index: Int[Tensor, " b"]) -> Float[Tensor, ""]:
-        self.optimizer.zero_grad(set_to_none=True)
+        self.optimizer.zero_grad()
         loss = self.loss(index)
         loss.backward()
         self.optimizer.step()
