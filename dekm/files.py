@@ -33,12 +33,11 @@ def files_digest(files: Iterable[Path]) -> str:
 def atomic_folder(target: Path) -> Iterator[Path]:
     """A temporary folder to write into, which replaces `target` if the block succeeds.
 
-    If the block fails, the temporary folder is removed and `target` stays as it was. Folders that a killed
-    process left are removed by the next one that writes the same target. Where several processes may write
-    a target, only the holder of its `locked` lock may do so.
+    If the block fails, the temporary folder is removed and `target` stays as it was. Where several processes
+    may write a target, only the holder of its `locked` lock may do so.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    _remove_parts(target)
+    remove_leftovers(target)
     temporary = target.with_name(f".{target.name}.part.{os.getpid()}")
     temporary.mkdir()
     try:
@@ -47,10 +46,11 @@ def atomic_folder(target: Path) -> Iterator[Path]:
             os.replace(target, target.with_name(f".{target.name}.part.replaced"))
         os.replace(temporary, target)
     finally:
-        _remove_parts(target)
+        remove_leftovers(target)
 
 
-def _remove_parts(target: Path) -> None:
+def remove_leftovers(target: Path) -> None:
+    """Remove the temporary folders of `target` that killed processes left; needs its `locked` lock."""
     for leftover in target.parent.glob(f".{target.name}.part.*"):
         shutil.rmtree(leftover, ignore_errors=True)
 

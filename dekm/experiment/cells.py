@@ -12,7 +12,7 @@ from typing import Any
 
 from dekm.concurrency import run_concurrently
 from dekm.experiment.provenance import facts
-from dekm.files import atomic_folder, digest, locked, write_json
+from dekm.files import atomic_folder, digest, locked, remove_leftovers, write_json
 from dekm.nn.device import device_name, resolve_device
 from dekm.results.folders import CellFolder, SeedFolder
 
@@ -70,6 +70,7 @@ class Cell:
         target, key = self.folder.seed(seed), self.key(seed)
         name = " ".join(value for field, value in self.identity.items() if field != "label")
         with locked(target.path):  # a job that outlived its killed workflow may still be writing it
+            remove_leftovers(target.path)
             if not fresh and target.is_complete(key):
                 logger.info("%s, seed %d: complete, kept", name, seed)
                 return

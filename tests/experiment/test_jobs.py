@@ -224,6 +224,16 @@ def test_an_error_leaves_complete_seeds_and_no_leftovers(results):
     assert names(cell) == ["seed0", "summary.json"]
 
 
+def test_a_kept_seed_loses_the_temporary_folders_of_a_killed_process(results):
+    cell = cluster(results, "k_means")
+    before = ids(cell)
+    for name in (".seed0.part.replaced", ".seed0.part.4711"):
+        (cell / name).mkdir()
+    cluster(results, "k_means")
+    assert ids(cell) == before
+    assert names(cell) == ["seed0", "summary.json"]
+
+
 def test_scores_need_true_labels():
     labels = np.array([0, 0, 1])
     assert scores(None, labels) == {}
