@@ -27,16 +27,30 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dekm.methods.ae_k_means import AEKMeans
     from dekm.methods.autoencoder import Autoencoder
+    from dekm.methods.base import Clusterer, Iteration
     from dekm.methods.baselines import KMeans, PCAKMeans
     from dekm.methods.dcn import DCN
     from dekm.methods.dec import DEC
+    from dekm.methods.deep import DeepClusterer
     from dekm.methods.dekm import DEKM
     from dekm.methods.dkm import DKM
 
 __version__ = "0.1.0"
-__all__ = ["DCN", "DEC", "DEKM", "DKM", "AEKMeans", "Autoencoder", "KMeans", "PCAKMeans"]
+__all__ = [
+    "DCN",
+    "DEC",
+    "DEKM",
+    "DKM",
+    "AEKMeans",
+    "Autoencoder",
+    "Clusterer",
+    "DeepClusterer",
+    "Iteration",
+    "KMeans",
+    "PCAKMeans",
+]
 
-_HOME = {  # the module of every estimator
+HOME = {  # the module of every public class
     "Autoencoder": "dekm.methods.autoencoder",
     "KMeans": "dekm.methods.baselines",
     "PCAKMeans": "dekm.methods.baselines",
@@ -45,11 +59,14 @@ _HOME = {  # the module of every estimator
     "DCN": "dekm.methods.dcn",
     "DKM": "dekm.methods.dkm",
     "DEKM": "dekm.methods.dekm",
+    "Clusterer": "dekm.methods.base",
+    "DeepClusterer": "dekm.methods.deep",
+    "Iteration": "dekm.methods.base",
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Import an estimator at its first use, so that the workflow can import the package without PyTorch."""
-    if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
+    """Import a class at its first use, so that the workflow can import the package without PyTorch."""
+    if name in HOME:
+        return getattr(import_module(HOME[name]), name)
     raise AttributeError(f"module 'dekm' has no attribute {name!r}")

@@ -66,10 +66,10 @@ class AEKMeans(DeepClusterer):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster `X`; `y` is ignored."""
-        random_state, _ = self._start()
-        samples = self._load(X, reset=True)
-        self.encoder_ = self._pretrained(samples, random_state).encoder  # Equation (1)
+        random_state, _ = self.start_fit()
+        samples = self.load_samples(X, reset=True)
+        self.encoder_ = self.pretrained_network(samples, random_state).encoder  # Equation (1)
         H = encode(self.encoder_, samples)
         partition = kmeans(H, self.n_clusters, n_init=self.n_init, random_state=random_state)  # Equation (2)
-        self._report(Iteration(0, H, *partition[:3]))
-        return self._finish(H, partition, n_iter=0)
+        self.report(Iteration(0, H, *partition[:3]))
+        return self.finish_fit(H, partition, n_iter=0)

@@ -91,7 +91,7 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     (50, 2)
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
+    parameter_constraints: ClassVar[Constraints] = {
         "architecture": Choice(("auto", "conv", "mlp")),
         "embedding_dim": Integer(1),
         "channels": Integers(1, length=len(KERNELS)),

@@ -67,7 +67,11 @@ OnIteration = Callable[[Iteration], None]
 
 
 class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, BaseEstimator):
-    """Base class of the methods. A subclass defines `fit` and `_embed`, the embedding of samples.
+    """Base class of the methods. A subclass defines `fit` and `embed`, the embedding of samples.
+
+    Its `fit` calls `start_fit`, `load_samples`, `report` after every iteration, and at the end
+    `finish_fit`. The class attribute `parameter_constraints` has the valid values of the parameters, which
+    `start_fit` checks.
 
     Attributes
     ----------
@@ -96,13 +100,13 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
     on_iteration: OnIteration | None
     progress = False
 
-    _parameter_constraints: ClassVar[Constraints] = {"n_clusters": Integer(1), "n_init": Integer(1)}
+    parameter_constraints: ClassVar[Constraints] = {"n_clusters": Integer(1), "n_init": Integer(1)}
     _ADVICE = "Try a smaller n_clusters."  # in the warning about empty clusters
 
     def transform(self, X: Any) -> np.ndarray:
         """Embed samples; float32 of shape (n, e)."""
         check_is_fitted(self)
-        return self._embed(self._load(X, reset=False)).cpu().numpy()
+        return self.embed(self.load_samples(X, reset=False)).cpu().numpy()
 
     def predict(self, X: Any) -> np.ndarray:
         """Assign every sample to the nearest center in the embedding; int64 of shape (n,)."""
@@ -150,20 +154,49 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         return tags
 
     def _embed_beside_centers(self, X: Any) -> tuple[Float[Tensor, "n e"], Float[Tensor, "k e"]]:
-        H = self._embed(self._load(X, reset=False))
+        H = self.embed(self.load_samples(X, reset=False))
         return H, torch.from_numpy(self.cluster_centers_).to(H.device)
 
-    def _load(self, X: Any, *, reset: bool) -> Float[Tensor, "n ..."]:
+    def load_samples(self, X: Any, *, reset: bool) -> Float[Tensor, "n ..."]:
+        """Validate samples and move them to the device.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame
+            Vectors (n, d), grey images (n, h, w) or images (n, h, w, c).
+        reset : bool
+            Whether `X` is the data of a fit, which sets ``sample_shape_``; otherwise its samples must have
+            that shape.
+
+        Raises
+        ------
+        InputError
+            If `X` is not valid, or a fit has fewer samples than `n_clusters`.
+        """
         samples = check_samples(self, X, reset=reset)
         if reset and len(samples) < self.n_clusters:
             raise InputError(f"n_samples={len(samples)} should be >= n_clusters={self.n_clusters}.")
         return samples.to(resolve_device(self.device))
 
-    def _embed(self, samples: Float[Tensor, "n ..."]) -> Float[Tensor, "n e"]:
+    def embed(self, samples: Float[Tensor, "n ..."]) -> Float[Tensor, "n e"]:
+        """Embedding of samples by the fitted method, which `transform` and `predict` use."""
         raise NotImplementedError
 
-    def _start(self) -> tuple[np.random.RandomState, torch.Generator]:
-        """Check the parameters, clear the history and return the two random generators of the fit."""
+    def start_fit(self) -> tuple[np.random.RandomState, torch.Generator]:
+        """Check the parameters, clear the history and return the random generators of the fit.
+
+        Returns
+        -------
+        random_state : RandomState
+            Made from the parameter `random_state`.
+        generator : torch.Generator
+            A generator on the CPU with a seed drawn from `random_state`.
+
+        Raises
+        ------
+        InputError
+            If a parameter is not valid.
+        """
         check_parameters(self)
         random_state = check_random_state(self.random_state)
         self.history_: list[dict[str, float]] = []
@@ -171,7 +204,7 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         self._started = time.perf_counter()
         return random_state, torch.Generator().manual_seed(int(random_state.randint(2**31 - 1)))
 
-    def _report(self, iteration: Iteration) -> None:
+    def report(self, iteration: Iteration) -> None:
         """Append an iteration to `history_` and call `on_iteration`, whose time does not count."""
         seconds = time.perf_counter() - self._started
         self.history_.append(
@@ -189,8 +222,18 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
             self.on_iteration(iteration)
         self._started = time.perf_counter() - seconds
 
-    def _finish(self, H: Float[Tensor, "n e"], partition: Partition, n_iter: int) -> Self:
-        """Set the learned attributes; warn if a cluster is empty."""
+    def finish_fit(self, H: Float[Tensor, "n e"], partition: Partition, n_iter: int) -> Self:
+        """Set the learned attributes and return the estimator; warn if a cluster is empty.
+
+        Parameters
+        ----------
+        H : float32 tensor of shape (n, e)
+            Embedding of the samples.
+        partition : Partition
+            Labels, centers and inertia in this embedding.
+        n_iter : int
+            Number of updates of the representation.
+        """
         self._bar.close()
         del self._bar
         self.embedding_ = H.cpu().numpy()

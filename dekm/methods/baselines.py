@@ -71,18 +71,19 @@ class KMeans(Clusterer):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster `X`; `y` is ignored."""
-        random_state, _ = self._start()
-        samples = self._load(X, reset=True)
+        random_state, _ = self.start_fit()
+        samples = self.load_samples(X, reset=True)
         self._learn_embedding(samples)
-        H = self._embed(samples)
+        H = self.embed(samples)
         partition = kmeans(H, self.n_clusters, n_init=self.n_init, random_state=random_state)  # Equation (2)
-        self._report(Iteration(0, H, *partition[:3]))
-        return self._finish(H, partition, n_iter=0)
+        self.report(Iteration(0, H, *partition[:3]))
+        return self.finish_fit(H, partition, n_iter=0)
 
     def _learn_embedding(self, samples: Float[Tensor, "n ..."]) -> None:
         """Fit the map from samples to embeddings; the samples are their own embedding here."""
 
-    def _embed(self, samples: Float[Tensor, "n ..."]) -> Float[Tensor, "n d"]:
+    def embed(self, samples: Float[Tensor, "n ..."]) -> Float[Tensor, "n d"]:
+        """The samples themselves as vectors."""
         # A copy: otherwise `embedding_` would be a view of the user's array.
         return samples.flatten(1).clone()
 
@@ -126,8 +127,8 @@ class PCAKMeans(KMeans):
     (4, 1)
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        **KMeans._parameter_constraints,
+    parameter_constraints: ClassVar[Constraints] = {
+        **KMeans.parameter_constraints,
         "variance": Number(0, maximum=1),
     }
 
@@ -154,7 +155,8 @@ class PCAKMeans(KMeans):
         # product, so the fitted components are stored in that order too.
         self.pca_.components_ = np.ascontiguousarray(self.pca_.components_)
 
-    def _embed(self, samples: Float[Tensor, "n ..."]) -> Float[Tensor, "n e"]:
+    def embed(self, samples: Float[Tensor, "n ..."]) -> Float[Tensor, "n e"]:
+        """The principal components of samples."""
         components = self.pca_.transform(samples.flatten(1).cpu().numpy())
         return torch.from_numpy(components.astype(np.float32)).to(samples.device)
 

@@ -113,8 +113,8 @@ class DCN(DeepClusterer):
     ((60,), (3, 2))
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        **DeepClusterer._parameter_constraints,
+    parameter_constraints: ClassVar[Constraints] = {
+        **DeepClusterer.parameter_constraints,
         "lam": Number(0, inclusive=True),
         "epochs_per_iter": Integer(1),
         "max_iter": Integer(0),
@@ -153,13 +153,13 @@ class DCN(DeepClusterer):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster `X`; `y` is ignored."""
-        random_state, generator = self._start()
-        samples = self._load(X, reset=True)
-        network = self._pretrained(samples, random_state)
+        random_state, generator = self.start_fit()
+        samples = self.load_samples(X, reset=True)
+        network = self.pretrained_network(samples, random_state)
         self.encoder_ = encoder = network.encoder
         H = encode(encoder, samples)
         partition = kmeans(H, self.n_clusters, n_init=self.n_init, random_state=random_state)
-        self._report(Iteration(0, H, *partition[:3]))
+        self.report(Iteration(0, H, *partition[:3]))
 
         # A CUDA graph reads the addresses that were captured, so U, labels and counts are changed in place.
         U, labels = partition.centers.clone(), partition.labels.clone()
@@ -189,8 +189,9 @@ class DCN(DeepClusterer):
             U.copy_(partition.centers)
             labels.copy_(partition.labels)
             changed = label_change(previous, labels, match=False)
-            self._report(Iteration(n_iter, H, *partition[:3], changed, loss))
-        return self._finish(H, partition, self.max_iter)
+            self.report(Iteration(n_iter, H, *partition[:3], changed, loss))
+        return self.finish_fit(H, partition, self.max_iter)
 
-    def _published_autoencoder(self, samples: Float[Tensor, "n ..."]) -> Autoencoder:
+    def published_autoencoder(self, samples: Float[Tensor, "n ..."]) -> Autoencoder:
+        """Fully connected with e = 10."""
         return Autoencoder(architecture="mlp", device=self.device, progress=self.progress)

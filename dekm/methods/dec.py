@@ -123,8 +123,8 @@ class DEC(DeepClusterer):
     ((60,), (3, 2))
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        **DeepClusterer._parameter_constraints,
+    parameter_constraints: ClassVar[Constraints] = {
+        **DeepClusterer.parameter_constraints,
         "reconstruction": Choice((True, False, "images")),
         "gamma": Number(0, inclusive=True),
         "update_interval": Integer(1),
@@ -169,9 +169,9 @@ class DEC(DeepClusterer):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster `X`; `y` is ignored."""
-        random_state, generator = self._start()
-        samples = self._load(X, reset=True)
-        network = self._pretrained(samples, random_state)
+        random_state, generator = self.start_fit()
+        samples = self.load_samples(X, reset=True)
+        network = self.pretrained_network(samples, random_state)
         self.encoder_ = encoder = network.encoder
         reconstruct = samples.ndim == 4 if self.reconstruction == "images" else self.reconstruction
 
@@ -201,14 +201,15 @@ class DEC(DeepClusterer):
             if labels is not None:
                 changed = label_change(labels, partition.labels, match=False)
             labels = partition.labels
-            self._report(Iteration(n_iter, H, *partition[:3], changed, loss))
+            self.report(Iteration(n_iter, H, *partition[:3], changed, loss))
             if changed < self.tol or n_iter == self.max_iter:
                 break
             Q = torch.cat([soft_assignment(h, U.detach()) for h in H.split(EMBEDDING_BATCH)])
             P.copy_(target_distribution(Q))  # Equation (3)
             loss = train(step, islice(stream, self.update_interval))  # Equations (4) and (5), by Adam
-        self._warn_unless_converged(changed, self.tol, self.max_iter)
-        return self._finish(H, partition, n_iter)
+        self.warn_unless_converged(changed, self.tol, self.max_iter)
+        return self.finish_fit(H, partition, n_iter)
 
-    def _published_autoencoder(self, samples: Float[Tensor, "n ..."]) -> Autoencoder:
+    def published_autoencoder(self, samples: Float[Tensor, "n ..."]) -> Autoencoder:
+        """Fully connected with e = 10."""
         return Autoencoder(architecture="mlp", device=self.device, progress=self.progress)

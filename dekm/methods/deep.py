@@ -22,6 +22,8 @@ from dekm.nn.training import encode
 class DeepClusterer(Clusterer):
     """Base class of the methods that start from a pretrained autoencoder.
 
+    The `fit` of a subclass calls `pretrained_network` and sets ``encoder_``.
+
     Parameters
     ----------
     autoencoder : Autoencoder, FrozenEstimator or None
@@ -41,16 +43,17 @@ class DeepClusterer(Clusterer):
 
     _ADVICE = "Try a smaller n_clusters or lr, or more epochs of pretraining."
 
-    def _embed(self, samples: Float[Tensor, "n ..."]) -> Float[Tensor, "n e"]:
+    def embed(self, samples: Float[Tensor, "n ..."]) -> Float[Tensor, "n e"]:
+        """Embedding of samples by the trained encoder."""
         device = next(self.encoder_.parameters()).device
         return encode(self.encoder_, samples.to(device))
 
-    def _published_autoencoder(self, samples: Float[Tensor, "n ..."]) -> Autoencoder:
+    def published_autoencoder(self, samples: Float[Tensor, "n ..."]) -> Autoencoder:
         """Convolutional with e = k for images, fully connected with e = 10 for vectors (Section IV-C)."""
         embedding_dim = self.n_clusters if samples.ndim == 4 else 10
         return Autoencoder(embedding_dim=embedding_dim, device=self.device, progress=self.progress)
 
-    def _pretrained(
+    def pretrained_network(
         self,
         samples: Float[Tensor, "n ..."],
         random_state: np.random.RandomState,
@@ -75,7 +78,7 @@ class DeepClusterer(Clusterer):
         """
         autoencoder = self.autoencoder
         if autoencoder is None:
-            autoencoder = self._published_autoencoder(samples)
+            autoencoder = self.published_autoencoder(samples)
         inner = autoencoder.estimator if isinstance(autoencoder, FrozenEstimator) else autoencoder
         if not isinstance(inner, Autoencoder):
             raise InputError(
@@ -94,7 +97,7 @@ class DeepClusterer(Clusterer):
             )
         return copy.deepcopy(self.autoencoder_.module_).to(samples.device)
 
-    def _warn_unless_converged(self, changed: float, tol: float, max_iter: int) -> None:
+    def warn_unless_converged(self, changed: float, tol: float, max_iter: int) -> None:
         """Warn if the fit ended at `max_iter` and not because fewer than `tol` of the labels changed."""
         if max_iter > 0 and not changed < tol:
             warnings.warn(

@@ -114,8 +114,8 @@ class DEKM(DeepClusterer):
     ((60,), (3, 2))
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        **DeepClusterer._parameter_constraints,
+    parameter_constraints: ClassVar[Constraints] = {
+        **DeepClusterer.parameter_constraints,
         "n_batches": Integer(1, words=("auto", "pass")),
         "batch_size": Integer(1),
         "lr": Number(0, inclusive=True),
@@ -163,10 +163,10 @@ class DEKM(DeepClusterer):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster `X`; `y` is ignored."""
-        random_state, generator = self._start()
-        samples = self._load(X, reset=True)
+        random_state, generator = self.start_fit()
+        samples = self.load_samples(X, reset=True)
         n_batches = self._n_batches(samples)
-        self.encoder_ = encoder = self._pretrained(samples, random_state).encoder  # line 1
+        self.encoder_ = encoder = self.pretrained_network(samples, random_state).encoder  # line 1
         n, e = len(samples), self.autoencoder_.embedding_dim
         # A CUDA graph reads the addresses that were captured, so V and Y_target are changed in place below.
         V = torch.eye(e, device=samples.device)
@@ -187,7 +187,7 @@ class DEKM(DeepClusterer):
             if self.space == "Y":
                 V.copy_(sorted_eigenvectors(within_class_scatter(H, labels, U)))  # lines 5 and 6
             # V is overwritten in the next iteration, so the hook gets a copy that it may keep.
-            self._report(Iteration(n_iter, H, labels, U, inertia, changed, loss, V.clone()))
+            self.report(Iteration(n_iter, H, labels, U, inertia, changed, loss, V.clone()))
             if changed < self.tol or n_iter == self.max_iter:
                 break
             with precision_of_steps(H):  # as in the loss, so that only the replaced columns differ
@@ -195,8 +195,8 @@ class DEKM(DeepClusterer):
             Y_target.copy_(move_to_centroids(Y, M, labels, self._columns(e, random_state)))
             loss = train(step, islice(stream, n_batches))  # line 7, Equation (6)
             n_init = self._n_init_update(partition.n_iter)
-        self._warn_unless_converged(changed, self.tol, self.max_iter)
-        return self._finish(H, partition, n_iter)
+        self.warn_unless_converged(changed, self.tol, self.max_iter)
+        return self.finish_fit(H, partition, n_iter)
 
     def _n_batches(self, samples: Float[Tensor, "n ..."]) -> int:
         if self.n_batches == "auto":

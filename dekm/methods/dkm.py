@@ -118,8 +118,8 @@ class DKM(DeepClusterer):
     ((60,), (3, 2))
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        **DeepClusterer._parameter_constraints,
+    parameter_constraints: ClassVar[Constraints] = {
+        **DeepClusterer.parameter_constraints,
         "annealed": Choice((True, False)),
         "alpha": Number(0),
         "lam": Number(0, inclusive=True),
@@ -164,12 +164,12 @@ class DKM(DeepClusterer):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster `X`; `y` is ignored."""
-        random_state, generator = self._start()
+        random_state, generator = self.start_fit()
         if self.annealed and isinstance(self.autoencoder, FrozenEstimator):
             raise InputError("autoencoder is fitted; with annealed=True it should be unfitted, or None.")
         alphas = self._alphas()
-        samples = self._load(X, reset=True)
-        network = self._pretrained(samples, random_state, n_epochs=0 if self.annealed else None)
+        samples = self.load_samples(X, reset=True)
+        network = self.pretrained_network(samples, random_state, n_epochs=0 if self.annealed else None)
         self.encoder_ = encoder = network.encoder
         H = encode(encoder, samples)
         if self.annealed:
@@ -178,7 +178,7 @@ class DKM(DeepClusterer):
             partition = assign(H, uniform.to(H.device))
         else:
             partition = kmeans(H, self.n_clusters, n_init=self.n_init, random_state=random_state)
-        self._report(Iteration(0, H, *partition[:3]))
+        self.report(Iteration(0, H, *partition[:3]))
 
         U = nn.Parameter(partition.centers.clone())
         # A CUDA graph reads the addresses that were captured, so alpha is a tensor that is filled in place.
@@ -201,8 +201,8 @@ class DKM(DeepClusterer):
             H = encode(encoder, samples)
             partition = assign(H, U.detach())
             changed = label_change(previous, partition.labels, match=False)
-            self._report(Iteration(n_iter, H, *partition[:3], changed, loss))
-        return self._finish(H, partition, len(alphas))
+            self.report(Iteration(n_iter, H, *partition[:3], changed, loss))
+        return self.finish_fit(H, partition, len(alphas))
 
     def _alphas(self) -> Sequence[float]:
         """The inverse temperature of every iteration."""
@@ -210,7 +210,8 @@ class DKM(DeepClusterer):
             return annealed_alphas(N_ANNEALED if self.max_iter == "auto" else int(self.max_iter))
         return [self.alpha] * (N_CONSTANT if self.max_iter == "auto" else int(self.max_iter))
 
-    def _published_autoencoder(self, samples: Float[Tensor, "n ..."]) -> Autoencoder:
+    def published_autoencoder(self, samples: Float[Tensor, "n ..."]) -> Autoencoder:
+        """Fully connected with e = k."""
         return Autoencoder(
             architecture="mlp",
             embedding_dim=self.n_clusters,

@@ -119,15 +119,16 @@ Constraints = Mapping[str, Integer | Integers | Number | Choice]
 
 
 def check_parameters(estimator: BaseEstimator) -> None:
-    """Check the parameters of an estimator by the `_parameter_constraints` of its class.
+    """Check the parameters of an estimator by the `parameter_constraints` of its class.
 
     Raises
     ------
     InputError
         If a parameter is not valid; the text names the first such parameter.
     """
-    for name, constraint in estimator._parameter_constraints.items():
-        constraint.check(name, getattr(estimator, name))
+    for name, value in estimator.get_params(deep=False).items():
+        if name in estimator.parameter_constraints:
+            estimator.parameter_constraints[name].check(name, value)
 
 
 def is_number(value: Any) -> bool:

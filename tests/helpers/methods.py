@@ -5,7 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+import dekm
 from dekm.methods import METHODS
+
+ESTIMATORS = sorted(set(dekm.__all__) - {"Clusterer", "DeepClusterer", "Iteration"})
 
 every_method = pytest.mark.parametrize("name", METHODS)
 deep_method = pytest.mark.parametrize("name", [name for name, row in METHODS.items() if row.autoencoder])

@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator
 import dekm
 from dekm.errors import InputError
 from dekm.methods.validation import Choice, Integer, Integers, Number, check_samples
+from tests.helpers.methods import ESTIMATORS
 
 NOT_CONSTRAINED = {"autoencoder", "device", "random_state", "on_iteration", "progress"}
 
@@ -60,12 +61,12 @@ def test_a_value_that_is_not_a_list_of_integers_is_refused(value, message):
         Integers(1, length=2).check("widths", value)
 
 
-@pytest.mark.parametrize("name", dekm.__all__)
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_every_parameter_of_an_estimator_has_a_constraint_that_its_default_fulfils(name):
     estimator = getattr(dekm, name)()
     parameters = estimator.get_params(deep=False)
-    assert set(estimator._parameter_constraints) == set(parameters) - NOT_CONSTRAINED
-    for parameter, constraint in estimator._parameter_constraints.items():
+    assert set(estimator.parameter_constraints) == set(parameters) - NOT_CONSTRAINED
+    for parameter, constraint in estimator.parameter_constraints.items():
         constraint.check(parameter, parameters[parameter])
 
 
