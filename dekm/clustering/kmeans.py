@@ -9,7 +9,7 @@ from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 from torch import Tensor
 
-from dekm.clustering.lloyd import best_of_restarts, distance_blocks, lloyd
+from dekm.clustering.lloyd import best_of_restarts, cluster_means, distance_blocks, lloyd
 from dekm.errors import InputError
 
 MAX_ITER = 300
@@ -96,6 +96,54 @@ def kmeans(
         float(estimator.inertia_),
         int(estimator.n_iter_),
     )
+
+
+def kmeans_update(
+    X: Float[Tensor, "n e"],
+    previous: Partition,
+    *,
+    n_init: int,
+    margin: float,
+    random_state: np.random.RandomState,
+) -> Partition:
+    """K-means of points that have moved, where the previous partition is one of the initializations.
+
+    Parameters
+    ----------
+    X : float32 tensor of shape (n, e)
+        The points.
+    previous : Partition
+        Partition of the same points before they moved. The means of its members in `X` are the initial
+        centers of a run; an empty cluster gets a point far from its center.
+    n_init : int
+        Number of further runs from k-means++ initializations, at least 0.
+    margin : float
+        The best of these replaces the run from `previous` if its inertia is smaller by more than this
+        fraction, at least 0.
+    random_state : RandomState
+        Random generator of the initializations.
+
+    Returns
+    -------
+    Partition
+        The run from `previous`, or the better one.
+
+    Raises
+    ------
+    InputError
+        If `margin` is negative, or `previous` is a partition of another number of points.
+    """
+    if margin < 0:
+        raise InputError(f"margin={margin!r} should be >= 0.")
+    if len(previous.labels) != len(X):
+        raise InputError(f"previous is a partition of {len(previous.labels)} points; X has {len(X)}.")
+    n_clusters = len(previous.centers)
+    means = cluster_means(X, previous.labels, n_clusters)
+    kept = kmeans(X, n_clusters, n_init=1, random_state=random_state, init=means)
+    if n_init == 0:
+        return kept
+    fresh = kmeans(X, n_clusters, n_init=n_init, random_state=random_state)
+    return fresh if fresh.inertia < (1 - margin) * kept.inertia else kept
 
 
 def assign(X: Float[Tensor, "n e"], U: Float[Tensor, "k e"]) -> Partition:

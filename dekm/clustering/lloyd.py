@@ -136,6 +136,24 @@ def updated_centers(X: Float[Tensor, "n e"], U: Float[Tensor, "r k e"]) -> Float
     return torch.where(empty[..., None], replacement, means)
 
 
+def cluster_means(
+    X: Float[Tensor, "n e"], labels: Int[Tensor, " n"], n_clusters: int
+) -> Float[Tensor, "k e"]:
+    """Mean of the members of each cluster; an empty cluster gets a point that is far from its own mean."""
+    sums = torch.zeros(n_clusters, X.shape[1], device=X.device, dtype=torch.float64)
+    counts = torch.zeros(n_clusters, device=X.device, dtype=torch.float64)
+    parts = blocks(X, n_clusters)
+    for block, part in zip(parts, labels.split(len(parts[0])), strict=True):
+        members = one_hot(part, n_clusters).double()
+        sums += members.T @ block.double()
+        counts += members.sum(0)
+    means = (sums / counts.clamp_min(1)[:, None]).to(X.dtype)
+    empty = counts == 0
+    distances = ((X - means[labels]) ** 2).sum(1)
+    means[empty] = X[distances.topk(int(empty.sum())).indices]
+    return means
+
+
 def merge_farthest(
     farthest: Float[Tensor, "r k"],
     far_points: Float[Tensor, "r k e"],

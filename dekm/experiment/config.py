@@ -129,7 +129,7 @@ class Experiment:
 
     def pretraining_settings(self, dataset: str, architecture: str) -> dict[str, Any]:
         """Settings of the autoencoders of a dataset."""
-        settings = self._protocol["pretraining"] | self.get("pretraining", {})
+        settings = self._protocol(dataset)["pretraining"] | self.get("pretraining", {})
         settings |= self.blocks[dataset].settings.get("pretraining", {})
         if architecture == "conv":
             settings.pop("layerwise", None)  # of fully connected networks only
@@ -145,7 +145,7 @@ class Experiment:
         """
         row = find_method(method)
         key = row.settings_of or method
-        given = dict(self._protocol["methods"].get(key, {}))
+        given = dict(self._protocol(dataset)["methods"].get(key, {}))
         given |= self.config["methods"].get(key) or {}
         given |= (self.blocks[dataset].settings.get("methods") or {}).get(key) or {}
         if row.settings_of:  # what makes it another method than the one whose settings it takes
@@ -156,9 +156,9 @@ class Experiment:
         """The pretrained autoencoder that a method starts from on a dataset."""
         return find_method(method).architecture(self.blocks[dataset].row.kind)
 
-    @property
-    def _protocol(self) -> dict[str, Any]:
-        return PROTOCOLS[self.get("protocol", "paper")]
+    def _protocol(self, dataset: str) -> dict[str, Any]:
+        protocol = PROTOCOLS[self.get("protocol", "paper")]
+        return merge(protocol, protocol.get("datasets", {}).get(self.blocks[dataset].base, {}))
 
     @cached_property
     def _rows(self) -> dict[str, Dataset]:

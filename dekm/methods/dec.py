@@ -1,5 +1,7 @@
 """Deep Embedded Clustering (DEC), and IDEC and DCEC, which add a reconstruction term to its loss."""
 
+from collections.abc import Sequence
+from functools import partial
 from itertools import islice
 from typing import Any, ClassVar, Literal, Self
 
@@ -9,45 +11,17 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss
 
-from dekm.clustering.kmeans import assign, center_distances, kmeans
+from dekm.clustering.kmeans import assign, kmeans
 from dekm.methods.autoencoder import Autoencoder
 from dekm.methods.base import Iteration, OnIteration
 from dekm.methods.deep import DeepClusterer
+from dekm.methods.soft_assignment import kl_divergence, soft_assignment, target_distribution
 from dekm.methods.validation import Choice, Constraints, Integer, Number
 from dekm.metrics import label_change
-from dekm.nn.training import EMBEDDING_BATCH, Step, batches, encode, train
+from dekm.nn.optimizers import SGD, Adam
+from dekm.nn.training import EMBEDDING_BATCH, Loss, Step, batches, encode, train
 
-
-def soft_assignment(H: Float[Tensor, "b e"], U: Float[Tensor, "k e"]) -> Float[Tensor, "b k"]:
-    r"""Soft assignments Q of embedded points to centroids, Equation (1) of Xie et al. (2016).
-
-    .. math:: q_{ij} = \frac{(1 + \|h_i - \mu_j\|^2)^{-1}}{\sum_{j'} (1 + \|h_i - \mu_{j'}\|^2)^{-1}}
-
-    where :math:`h_i` is a row of `H` and :math:`\mu_j` a row of `U`. It is Student's t-distribution with one
-    degree of freedom (alpha = 1). The sum of every row is one.
-    """
-    similarity = 1 / (1 + center_distances(H, U))
-    return similarity / similarity.sum(1, keepdim=True)
-
-
-def target_distribution(Q: Float[Tensor, "n k"]) -> Float[Tensor, "n k"]:
-    r"""Target distribution P, Equation (3) of Xie et al. (2016).
-
-    .. math:: p_{ij} = \frac{q_{ij}^2 / f_j}{\sum_{j'} q_{ij'}^2 / f_{j'}}, \quad f_j = \sum_{i=1}^n q_{ij}
-
-    where :math:`q_{ij}` are the elements of `Q`. The cluster frequencies :math:`f_j` are sums over all n
-    samples, not over a batch. The sum of every row is one.
-    """
-    weight = Q**2 / Q.sum(0)
-    return weight / weight.sum(1, keepdim=True)
-
-
-def kl_divergence(P: Float[Tensor, "b k"], Q: Float[Tensor, "b k"]) -> Float[Tensor, ""]:
-    r"""Kullback-Leibler divergence, Equation (2) of Xie et al. (2016), as a mean over the b samples.
-
-    .. math:: KL(P \| Q) = \frac{1}{b} \sum_{i=1}^b \sum_{j=1}^k p_{ij} \ln \frac{p_{ij}}{q_{ij}}
-    """
-    return (torch.xlogy(P, P) - P * Q.log()).sum(1).mean()
+LR = {"sgd": 0.01, "adam": 0.001}  # of DEC, and of IDEC and DCEC
 
 
 class DEC(DeepClusterer):
@@ -83,8 +57,12 @@ class DEC(DeepClusterer):
         Number of steps between two updates of the target P.
     batch_size : int, default=256
         Samples per step.
-    lr : float, default=1e-3
-        Learning rate of Adam.
+    optimizer : {"auto", "sgd", "adam"}, default="auto"
+        "auto" is stochastic gradient descent for DEC and Adam with a reconstruction term.
+    lr : float or "auto", default="auto"
+        Learning rate; "auto" is 0.01 with "sgd" and 0.001 with "adam".
+    momentum : float, default=0.9
+        Momentum of "sgd".
     max_iter : int, default=142
         Maximum number of iterations of `update_interval` steps.
     tol : float, default=1e-3
@@ -129,7 +107,9 @@ class DEC(DeepClusterer):
         "gamma": Number(0, inclusive=True),
         "update_interval": Integer(1),
         "batch_size": Integer(1),
-        "lr": Number(0, inclusive=True),
+        "optimizer": Choice(("auto", "sgd", "adam")),
+        "lr": Number(0, inclusive=True, words=("auto",)),
+        "momentum": Number(0, 1, inclusive=True),
         "max_iter": Integer(0),
         "tol": Number(0, inclusive=True),
     }
@@ -143,7 +123,9 @@ class DEC(DeepClusterer):
         gamma: float = 0.1,
         update_interval: int = 140,
         batch_size: int = 256,
-        lr: float = 1e-3,
+        optimizer: Literal["auto", "sgd", "adam"] = "auto",
+        lr: float | Literal["auto"] = "auto",
+        momentum: float = 0.9,
         max_iter: int = 142,
         tol: float = 1e-3,
         n_init: int = 20,
@@ -158,7 +140,9 @@ class DEC(DeepClusterer):
         self.gamma = gamma
         self.update_interval = update_interval
         self.batch_size = batch_size
+        self.optimizer = optimizer
         self.lr = lr
+        self.momentum = momentum
         self.max_iter = max_iter
         self.tol = tol
         self.n_init = n_init
@@ -190,7 +174,7 @@ class DEC(DeepClusterer):
             return mse_loss(network.decoder(h), x) + self.gamma * divergence if reconstruct else divergence
 
         trained = network if reconstruct else encoder
-        step = Step(loss_of, [*trained.parameters(), U], lr=self.lr)
+        step = self._step(loss_of, [*trained.parameters(), U], reconstruct)
         stream = batches(
             len(samples), self.batch_size, generator=generator, reshuffle=False, device=samples.device
         )
@@ -206,9 +190,17 @@ class DEC(DeepClusterer):
                 break
             Q = torch.cat([soft_assignment(h, U.detach()) for h in H.split(EMBEDDING_BATCH)])
             P.copy_(target_distribution(Q))  # Equation (3)
-            loss = train(step, islice(stream, self.update_interval))  # Equations (4) and (5), by Adam
+            loss = train(step, islice(stream, self.update_interval))  # Equations (4) and (5)
         self.warn_unless_converged(changed, self.tol, self.max_iter)
         return self.finish_fit(H, partition, n_iter)
+
+    def _step(self, loss: Loss, parameters: Sequence[nn.Parameter], reconstruct: bool) -> Step:
+        name = self.optimizer
+        if name == "auto":
+            name = "adam" if reconstruct else "sgd"
+        lr = LR[name] if self.lr == "auto" else float(self.lr)
+        optimizer = Adam if name == "adam" else partial(SGD, momentum=self.momentum)
+        return Step(loss, parameters, lr=lr, optimizer=optimizer)
 
     def published_autoencoder(self, samples: Float[Tensor, "n ..."]) -> Autoencoder:
         """Fully connected with e = 10."""

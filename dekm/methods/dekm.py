@@ -5,42 +5,21 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor
 
-from dekm.clustering.kmeans import kmeans
+from dekm.clustering.kmeans import Partition, kmeans, kmeans_update
 from dekm.clustering.scatter import sorted_eigenvectors, within_class_scatter
+from dekm.errors import InputError
 from dekm.methods.base import Iteration, OnIteration
 from dekm.methods.deep import DeepClusterer
+from dekm.methods.representation import move_to_centroids, representation_loss
 from dekm.methods.validation import Choice, Constraints, Integer, Number
 from dekm.metrics import label_change
 from dekm.nn.device import precision_of_steps
-from dekm.nn.training import Step, batches, encode, steps_per_epoch, train
+from dekm.nn.training import Step, batches, encode, squared_error, steps_per_epoch, train
 
-# Steps between two runs of K-means in the authors' code; the paper says "some mini-batches".
-STEPS_CONV = 40
-STEPS_DENSE = 10
-
-
-def representation_loss(
-    H: Float[Tensor, "b e"], V: Float[Tensor, "e e"], Y_target: Float[Tensor, "b e"]
-) -> Float[Tensor, ""]:
-    r"""Equation (6) as a mean over a batch.
-
-    .. math:: \frac{1}{b} \sum_{i=1}^b \|y_i - y_i'\|^2, \quad y_i = V h_i
-
-    where :math:`h_i` is a row of `H`, `V` the transformation matrix and :math:`y_i'` a row of `Y_target`.
-    """
-    return ((H @ V.T - Y_target) ** 2).sum(1).mean()
-
-
-def move_to_centroids(
-    Y: Float[Tensor, "n e"], M: Float[Tensor, "k e"], labels: Int[Tensor, " n"], columns: list[int]
-) -> Float[Tensor, "n e"]:
-    """Target Y' of Equation (6): Y with some columns replaced by those of each sample's centroid in M."""
-    Y_target = Y.clone()
-    Y_target[:, columns] = M[labels][:, columns]
-    return Y_target
+MARGIN = 1e-4  # relative difference of inertia up to which two partitions count as equally good
 
 
 class DEKM(DeepClusterer):
@@ -65,9 +44,11 @@ class DEKM(DeepClusterer):
     autoencoder : Autoencoder, FrozenEstimator or None, default=None
         The autoencoder to start from, see `DeepClusterer`; None is convolutional with
         e = k for images, and fully connected with e = 10 for vectors.
-    n_batches : int, "auto" or "pass", default="auto"
-        Steps per iteration. "auto" is the authors' 40 for images and 10 for vectors; "pass" is one pass over
-        all samples, the full-batch variant DEKM_F.
+    n_batches : int or "pass", default=40
+        Steps per iteration; 40 for images and 10 for text in the authors' code. "pass" is the full-batch
+        variant DEKM_F: `n_passes` passes over all samples.
+    n_passes : int, default=1
+        Passes per iteration of DEKM_F.
     batch_size : int, default=256
         Samples per step.
     lr : float, default=1e-3
@@ -78,9 +59,15 @@ class DEKM(DeepClusterer):
         Stop when the fraction of samples whose cluster changed in an iteration is smaller.
     n_init : int, default=100
         Number of k-means++ initializations of the first K-means.
-    n_init_update : int or "2n_iter", default=20
-        The same of every later K-means; "2n_iter" is twice the number of Lloyd iterations of the previous
-        K-means, as in the authors' code.
+    init_update : {"previous", "fresh"}, default="previous"
+        How every later K-means starts: "previous" from the means of the previous clusters and from k-means++
+        initializations, which win only if their inertia is smaller by more than 0.01 %, so that the labels
+        settle; "fresh" from k-means++ initializations alone, as in the authors' code.
+    n_init_update : int or "2n_iter", default=5
+        Number of these k-means++ initializations, at least 1 with "fresh"; "2n_iter" is twice the number of
+        Lloyd iterations of the previous K-means, as in the authors' code.
+    reconstruction : bool, default=False
+        Whether Equation (1) is added to the loss, as in the authors' code of June 2021.
     space : {"Y", "H"}, default="Y"
         Space in which elements are replaced: Y = V H, or the embedding H itself (V is the identity).
     dims : {"last", "random", "all"}, default="last"
@@ -116,12 +103,15 @@ class DEKM(DeepClusterer):
 
     parameter_constraints: ClassVar[Constraints] = {
         **DeepClusterer.parameter_constraints,
-        "n_batches": Integer(1, words=("auto", "pass")),
+        "n_batches": Integer(1, words=("pass",)),
+        "n_passes": Integer(1),
         "batch_size": Integer(1),
         "lr": Number(0, inclusive=True),
         "max_iter": Integer(0),
         "tol": Number(0, inclusive=True),
-        "n_init_update": Integer(1, words=("2n_iter",)),
+        "init_update": Choice(("previous", "fresh")),
+        "n_init_update": Integer(0, words=("2n_iter",)),
+        "reconstruction": Choice((True, False)),
         "space": Choice(("Y", "H")),
         "dims": Choice(("last", "random", "all")),
     }
@@ -131,13 +121,16 @@ class DEKM(DeepClusterer):
         n_clusters: int = 8,
         *,
         autoencoder: Any = None,
-        n_batches: int | Literal["auto", "pass"] = "auto",
+        n_batches: int | Literal["pass"] = 40,
+        n_passes: int = 1,
         batch_size: int = 256,
         lr: float = 1e-3,
         max_iter: int = 350,
         tol: float = 1e-3,
         n_init: int = 100,
-        n_init_update: int | Literal["2n_iter"] = 20,
+        init_update: Literal["previous", "fresh"] = "previous",
+        n_init_update: int | Literal["2n_iter"] = 5,
+        reconstruction: bool = False,
         space: Literal["Y", "H"] = "Y",
         dims: Literal["last", "random", "all"] = "last",
         device: str = "auto",
@@ -148,12 +141,15 @@ class DEKM(DeepClusterer):
         self.n_clusters = n_clusters
         self.autoencoder = autoencoder
         self.n_batches = n_batches
+        self.n_passes = n_passes
         self.batch_size = batch_size
         self.lr = lr
         self.max_iter = max_iter
         self.tol = tol
         self.n_init = n_init
+        self.init_update = init_update
         self.n_init_update = n_init_update
+        self.reconstruction = reconstruction
         self.space = space
         self.dims = dims
         self.device = device
@@ -163,27 +159,33 @@ class DEKM(DeepClusterer):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster `X`; `y` is ignored."""
+        if self.init_update == "fresh" and self.n_init_update == 0:
+            raise InputError("n_init_update=0 should be >= 1 with init_update='fresh'.")
         random_state, generator = self.start_fit()
         samples = self.load_samples(X, reset=True)
-        n_batches = self._n_batches(samples)
-        self.encoder_ = encoder = self.pretrained_network(samples, random_state).encoder  # line 1
+        network = self.pretrained_network(samples, random_state)  # line 1
+        self.encoder_ = encoder = network.encoder
         n, e = len(samples), self.autoencoder_.embedding_dim
         # A CUDA graph reads the addresses that were captured, so V and Y_target are changed in place below.
         V = torch.eye(e, device=samples.device)
         Y_target = torch.empty(n, e, device=samples.device)
-        step = Step(
-            lambda index: representation_loss(encoder(samples[index]), V, Y_target[index]),
-            encoder.parameters(),
-            lr=self.lr,
-        )
+
+        def loss_of(index: Tensor) -> Tensor:
+            x = samples[index]
+            h = encoder(x)
+            loss = representation_loss(h, V, Y_target[index])  # Equation (6)
+            return loss + squared_error(network.decoder(h), x) if self.reconstruction else loss
+
+        step = Step(loss_of, (network if self.reconstruction else encoder).parameters(), lr=self.lr)
         stream = batches(n, self.batch_size, generator=generator, reshuffle=False, device=samples.device)
-        labels, loss, changed, n_init = None, float("nan"), float("nan"), self.n_init
+        previous: Partition | None = None
+        loss, changed = float("nan"), float("nan")
         for n_iter in range(self.max_iter + 1):  # line 2
             H = encode(encoder, samples)  # line 3
-            partition = kmeans(H, self.n_clusters, n_init=n_init, random_state=random_state)  # line 4
-            if labels is not None:
-                changed = label_change(labels, partition.labels, match=True)
-            labels, U, inertia, _ = partition
+            partition = self._partition(H, previous, random_state)  # line 4
+            if previous is not None:
+                changed = label_change(previous.labels, partition.labels, match=True)
+            labels, U, inertia, _ = previous = partition
             if self.space == "Y":
                 V.copy_(sorted_eigenvectors(within_class_scatter(H, labels, U)))  # lines 5 and 6
             # V is overwritten in the next iteration, so the hook gets a copy that it may keep.
@@ -193,20 +195,23 @@ class DEKM(DeepClusterer):
             with precision_of_steps(H):  # as in the loss, so that only the replaced columns differ
                 Y, M = H @ V.T, U @ V.T
             Y_target.copy_(move_to_centroids(Y, M, labels, self._columns(e, random_state)))
-            loss = train(step, islice(stream, n_batches))  # line 7, Equation (6)
-            n_init = self._n_init_update(partition.n_iter)
+            loss = train(step, islice(stream, self._n_steps(n)))  # line 7
         self.warn_unless_converged(changed, self.tol, self.max_iter)
         return self.finish_fit(H, partition, n_iter)
 
-    def _n_batches(self, samples: Float[Tensor, "n ..."]) -> int:
-        if self.n_batches == "auto":
-            return STEPS_CONV if samples.ndim == 4 else STEPS_DENSE
-        if self.n_batches == "pass":
-            return steps_per_epoch(len(samples), self.batch_size)
-        return int(self.n_batches)
+    def _n_steps(self, n_samples: int) -> int:
+        in_a_pass = steps_per_epoch(n_samples, self.batch_size)
+        return self.n_passes * in_a_pass if self.n_batches == "pass" else int(self.n_batches)
 
-    def _n_init_update(self, n_iter: int) -> int:
-        return max(1, 2 * n_iter) if self.n_init_update == "2n_iter" else int(self.n_init_update)
+    def _partition(
+        self, H: Float[Tensor, "n e"], previous: Partition | None, random_state: np.random.RandomState
+    ) -> Partition:
+        if previous is None:
+            return kmeans(H, self.n_clusters, n_init=self.n_init, random_state=random_state)
+        n_init = max(1, 2 * previous.n_iter) if self.n_init_update == "2n_iter" else int(self.n_init_update)
+        if self.init_update == "fresh":
+            return kmeans(H, self.n_clusters, n_init=n_init, random_state=random_state)
+        return kmeans_update(H, previous, n_init=n_init, margin=MARGIN, random_state=random_state)
 
     def _columns(self, e: int, random_state: np.random.RandomState) -> list[int]:
         """The columns of the target that are replaced; "random" draws one at every call."""

@@ -38,7 +38,7 @@ class Integer:
         if isinstance(value, str) and value in self.words:
             return
         if not (is_number(value) and isinstance(value, Integral) and int(value) >= self.minimum):
-            words = "".join(f" or {word!r}" for word in self.words)
+            words = _alternatives(self.words)
             raise InputError(f"{name}={value!r} should be an integer >= {self.minimum}{words}.")
 
 
@@ -69,7 +69,7 @@ class Integers:
 
 @dataclass(frozen=True)
 class Number:
-    """Constraint: a finite real number.
+    """Constraint: a finite real number, or one of a few strings.
 
     Attributes
     ----------
@@ -79,21 +79,26 @@ class Number:
         Upper bound, not valid itself; None for no upper bound.
     inclusive : bool
         Whether `minimum` is valid.
+    words : tuple of str
+        The strings that are valid too, such as "auto".
     """
 
     minimum: float
     maximum: float | None = None
     inclusive: bool = False
+    words: tuple[str, ...] = ()
 
     def check(self, name: str, value: Any) -> None:
         """Raise `InputError` unless `value` is valid; a bool is not a number."""
+        if isinstance(value, str) and value in self.words:
+            return
         above = is_number(value) and (value > self.minimum or (self.inclusive and value == self.minimum))
         if above and (self.maximum is None or value < self.maximum):
             return
         limits = f"{'>=' if self.inclusive else '>'} {self.minimum}"
         if self.maximum is not None:
             limits = f"between {self.minimum} and {self.maximum}"
-        raise InputError(f"{name}={value!r} should be a number {limits}.")
+        raise InputError(f"{name}={value!r} should be a number {limits}{_alternatives(self.words)}.")
 
 
 @dataclass(frozen=True)
@@ -129,6 +134,10 @@ def check_parameters(estimator: BaseEstimator) -> None:
     for name, value in estimator.get_params(deep=False).items():
         if name in estimator.parameter_constraints:
             estimator.parameter_constraints[name].check(name, value)
+
+
+def _alternatives(words: Sequence[str]) -> str:
+    return "".join(f" or {word!r}" for word in words)
 
 
 def is_number(value: Any) -> bool:

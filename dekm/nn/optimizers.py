@@ -1,28 +1,25 @@
-"""The optimizer of the deep methods, on PyTorch's fused kernel.
+"""The optimizers of the deep methods, on PyTorch's fused kernels.
 
-`torch.optim.Adam` takes the same steps, but its first step imports PyTorch's compiler, which takes seconds of
-every process.
+Those of `torch.optim` take the same steps, but their first step imports PyTorch's compiler, which takes
+seconds of every process. All tensors of an optimizer keep their memory, so a CUDA graph can capture a step.
 """
 
 from collections.abc import Iterable
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 BETAS = (0.9, 0.999)
 EPS = 1e-8
 
 
-class Adam:
-    """Adam (Kingma and Ba, 2015), step by step equal to ``torch.optim.Adam(..., fused=True)``.
-
-    All tensors keep their memory, and the number of steps is on the device, so a CUDA graph can capture a
-    step.
+class Optimizer:
+    """Base class: changes parameters in place by their gradients.
 
     Parameters
     ----------
     parameters : iterable of torch.nn.Parameter
-        The parameters to optimize, float32, on one device.
+        The parameters to optimize, on one device.
     lr : float
         Learning rate.
     """
@@ -30,10 +27,7 @@ class Adam:
     def __init__(self, parameters: Iterable[nn.Parameter], *, lr: float) -> None:
         self.parameters = list(parameters)
         self.lr = lr
-        self._state = [
-            (torch.zeros_like(value), torch.zeros_like(value), torch.zeros((), device=value.device))
-            for value in self.parameters
-        ]
+        self.state = [self._initial_state(parameter) for parameter in self.parameters]
 
     def zero_grad(self) -> None:
         """Remove the gradients of all parameters."""
@@ -42,21 +36,39 @@ class Adam:
 
     @torch.no_grad()
     def step(self) -> None:
-        """Update the parameters that have a gradient, in place."""
+        """Update the parameters that have a gradient."""
         used = [
             (parameter, parameter.grad, *state)
-            for parameter, state in zip(self.parameters, self._state, strict=True)
+            for parameter, state in zip(self.parameters, self.state, strict=True)
             if parameter.grad is not None
         ]
-        parameters, gradients, means, squares, steps = map(list, zip(*used, strict=True))
-        torch._foreach_add_(steps, 1)
+        self._update(*map(list, zip(*used, strict=True)))
+
+    def _initial_state(self, parameter: nn.Parameter) -> tuple[Tensor, ...]:
+        raise NotImplementedError
+
+    def _update(self, *columns: list[Tensor]) -> None:
+        """Update parameters by their gradients and states, given as one list each."""
+        raise NotImplementedError
+
+
+class Adam(Optimizer):
+    """Adam (Kingma and Ba, 2015); its steps are those of ``torch.optim.Adam(..., fused=True)``."""
+
+    def _initial_state(self, parameter: nn.Parameter) -> tuple[Tensor, ...]:
+        n_steps = torch.zeros((), dtype=torch.float32, device=parameter.device)
+        return torch.zeros_like(parameter), torch.zeros_like(parameter), n_steps
+
+    def _update(self, *columns: list[Tensor]) -> None:
+        parameters, gradients, means, squares, n_steps = columns
+        torch._foreach_add_(n_steps, 1)
         torch._fused_adam_(
             parameters,
             gradients,
             means,
             squares,
             [],
-            steps,
+            n_steps,
             lr=self.lr,
             beta1=BETAS[0],
             beta2=BETAS[1],
@@ -64,4 +76,40 @@ class Adam:
             eps=EPS,
             amsgrad=False,
             maximize=False,
+        )
+
+
+class SGD(Optimizer):
+    """Stochastic gradient descent with momentum; its steps are those of ``torch.optim.SGD``.
+
+    Parameters
+    ----------
+    parameters : iterable of torch.nn.Parameter
+        The parameters to optimize, on one device.
+    lr : float
+        Learning rate.
+    momentum : float
+        Momentum, in [0, 1).
+    """
+
+    def __init__(self, parameters: Iterable[nn.Parameter], *, lr: float, momentum: float) -> None:
+        super().__init__(parameters, lr=lr)
+        self.momentum = momentum
+
+    def _initial_state(self, parameter: nn.Parameter) -> tuple[Tensor, ...]:
+        return (torch.zeros_like(parameter),)
+
+    def _update(self, *columns: list[Tensor]) -> None:
+        parameters, gradients, velocities = columns
+        torch._fused_sgd_(
+            parameters,
+            gradients,
+            velocities if self.momentum else [],
+            weight_decay=0.0,
+            momentum=self.momentum,
+            lr=self.lr,
+            dampening=0.0,
+            nesterov=False,
+            maximize=False,
+            is_first_step=False,
         )

@@ -10,16 +10,16 @@ from dekm.concurrency import capture_stream, yield_turn
 from dekm.errors import InputError
 from dekm.nn.allocator import keep_freed_memory
 from dekm.nn.device import precision_of_steps, tensor_cores
-from dekm.nn.optimizers import Adam
+from dekm.nn.optimizers import Adam, Optimizer
 
 EMBEDDING_BATCH = 2048
-WARM_UP = 3  # steps before a capture, which initialize the CUDA libraries and the state of Adam
+WARM_UP = 3  # steps before a capture, which initialize the CUDA libraries
 
 Loss = Callable[[Int[Tensor, " b"]], Float[Tensor, ""]]
 
 
 class Step:
-    """One Adam step on the loss of a batch.
+    """One step of an optimizer on the loss of a batch.
 
     On a GPU the whole step, including `after`, is captured as a CUDA graph after a few calls, and the later
     calls replay the graph. The results are the same.
@@ -33,7 +33,9 @@ class Step:
     parameters : iterable of torch.nn.Parameter
         The parameters to optimize.
     lr : float
-        Learning rate of Adam; its betas are 0.9 and 0.999 (Section IV-C of the paper).
+        Learning rate.
+    optimizer : callable
+        Makes the optimizer from the parameters and `lr`; Adam with the betas of Section IV-C of the paper.
     generator : torch.Generator or None
         The generator that `loss` draws random numbers from, on the device of the parameters.
     after : callable or None
@@ -46,6 +48,7 @@ class Step:
         parameters: Iterable[nn.Parameter],
         *,
         lr: float,
+        optimizer: Callable[..., Optimizer] = Adam,
         generator: torch.Generator | None = None,
         after: Callable[[Int[Tensor, " b"]], None] | None = None,
     ) -> None:
@@ -55,7 +58,7 @@ class Step:
         self.generator = generator
         self.after = after
         device = self.parameters[0].device
-        self.optimizer = Adam(self.parameters, lr=lr)
+        self.optimizer = optimizer(self.parameters, lr=lr)
         self._side_stream = capture_stream(device) if device.type == "cuda" else None
         if device.type == "cpu":
             keep_freed_memory()

@@ -4,7 +4,7 @@ import torch
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from dekm.clustering.kmeans import assign, kmeans, nearest_center
+from dekm.clustering.kmeans import assign, kmeans, kmeans_update, nearest_center
 from dekm.errors import InputError
 
 
@@ -99,3 +99,53 @@ def test_nearest_center_agrees_with_the_labels_far_from_the_origin(make_blobs):
     partition = run(X, 3)
     distances = np.linalg.norm(X[:, None].astype(np.float64) - partition.centers.numpy(), axis=2)
     np.testing.assert_array_equal(nearest_center(torch.from_numpy(X), partition.centers), distances.argmin(1))
+
+
+# Two pairs of points; BAD is the worse of two partitions into three clusters that Lloyd's algorithm keeps.
+PAIRS = torch.tensor([[0.0], [1.0], [10.0], [14.0]])
+GOOD = assign(PAIRS, torch.tensor([[0.5], [10.0], [14.0]]))  # inertia 0.5
+BAD = assign(PAIRS, torch.tensor([[0.0], [1.0], [12.0]]))  # inertia 8
+
+
+def update(previous, *, X=PAIRS, n_init=20, margin=1e-4, seed=0):
+    return kmeans_update(X, previous, n_init=n_init, margin=margin, random_state=np.random.RandomState(seed))
+
+
+def test_the_previous_partition_is_kept_with_its_numbers_where_fresh_starts_are_not_better():
+    assert torch.equal(update(GOOD).labels, GOOD.labels)
+    assert update(GOOD).inertia == 0.5
+
+
+def test_a_fresh_start_better_by_the_margin_replaces_the_previous_partition():
+    assert update(BAD).inertia == 0.5
+    assert update(BAD, margin=0.93).inertia == 0.5  # 0.5 is smaller than 7 % of 8
+    assert update(BAD, margin=0.94).inertia == 8
+    assert torch.equal(update(BAD, margin=0.94).labels, BAD.labels)
+
+
+def test_no_fresh_start_leaves_the_run_from_the_previous_partition():
+    assert update(BAD, n_init=0).inertia == 8
+
+
+def test_the_start_is_the_mean_of_the_members_where_they_are_now():
+    moved = PAIRS + 100
+    assert torch.equal(update(GOOD, X=moved, n_init=0).labels, GOOD.labels)
+    assert update(GOOD, X=moved, n_init=0).centers.tolist() == [[100.5], [110.0], [114.0]]
+
+
+def test_an_update_repeats_bit_by_bit(noise):
+    X = torch.from_numpy(noise)
+    previous = run(noise, 6)
+    first, second = (update(previous, X=X + 0.3 * X.sin(), n_init=2) for _ in range(2))
+    assert torch.equal(first.labels, second.labels)
+    assert torch.equal(first.centers, second.centers)
+
+
+def test_a_negative_margin_is_refused():
+    with pytest.raises(InputError, match=r"margin=-0\.1 should be >= 0\."):
+        update(GOOD, margin=-0.1)
+
+
+def test_a_partition_of_another_number_of_points_is_refused():
+    with pytest.raises(InputError, match=r"previous is a partition of 4 points; X has 3\."):
+        update(GOOD, X=PAIRS[:3])

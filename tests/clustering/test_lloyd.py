@@ -143,3 +143,18 @@ def test_one_cluster_is_the_mean(noise):
     assert (labels == 0).all()
     np.testing.assert_allclose(centers[0], noise.mean(0), atol=1e-6)
     assert inertia == pytest.approx(noise.var(0, dtype=np.float64).sum() * len(noise), rel=1e-5)
+
+
+@pytest.mark.parametrize("elements", [1, 7, 2**18])
+def test_an_empty_cluster_of_a_partition_takes_the_farthest_point(elements, monkeypatch):
+    monkeypatch.setattr(lloyd, "ELEMENTS_CPU", elements)
+    X = torch.tensor([[0.0], [1.0], [2.0], [9.0], [20.0]])
+    means = lloyd.cluster_means(X, torch.tensor([2, 2, 2, 2, 2]), 4)
+    torch.testing.assert_close(means, torch.tensor([[20.0], [0.0], [6.4], [1.0]]))
+
+
+def test_cluster_means_are_those_of_the_members(noise):
+    labels = np.arange(200) % 7
+    means = lloyd.cluster_means(torch.from_numpy(noise), torch.from_numpy(labels), 7).numpy()
+    expected = [noise[labels == i].mean(0, dtype=np.float64) for i in range(7)]
+    np.testing.assert_allclose(means, expected, rtol=0, atol=1e-6)

@@ -8,6 +8,7 @@ import yaml
 from dekm.errors import InputError
 from dekm.experiment.checks import find_mistakes, read_experiment
 from dekm.experiment.config import Experiment
+from dekm.experiment.protocols import JUNE2021, PAPER, RELEASED
 from dekm.methods import METHODS, STRATEGIES
 from dekm.methods.autoencoder import Autoencoder
 
@@ -166,16 +167,22 @@ def test_restricted_data_are_left_out_until_the_user_says_that_they_hold_the_lic
 def test_one_key_switches_the_protocol_of_all_methods_it_concerns() -> None:
     config = MINIMAL | {"methods": {"dekm": {}, "dekm_f": {"tol": 0.3}, "k_means": {}}}
     paper, released = Experiment(config), Experiment(config | {"protocol": "released"})
-    assert paper.method_settings("digits", "dekm") == {"tol": 0.001, "n_init_update": 20}
-    assert released.method_settings("digits", "dekm") == {"tol": 0.005, "n_init_update": "2n_iter"}
-    assert (
-        released.method_settings("digits", "strategy_2").items()
-        >= {"tol": 0.005, "n_init_update": "2n_iter"}.items()
-    )
+    assert paper.method_settings("digits", "dekm") == PAPER
+    assert released.method_settings("digits", "dekm") == RELEASED
+    assert released.method_settings("digits", "strategy_2").items() >= RELEASED.items()
     assert released.method_settings("digits", "dekm_f")["tol"] == 0.3
     assert released.method_settings("digits", "k_means") == {}
     assert paper.pretraining_settings("digits", "conv") == {"init": "xavier", "embedding_dim": None}
     assert released.pretraining_settings("digits", "conv") == {"init": "released", "embedding_dim": 10}
+
+
+def test_the_protocol_of_june_2021_has_a_batch_size_of_its_own_on_coil_20() -> None:
+    config = MINIMAL | {"protocol": "june2021", "datasets": {"usps": {}, "coil20": {}}}
+    june = Experiment(config | {"methods": {"dekm": {}, "dekm_f": {"batch_size": 64}}})
+    assert june.method_settings("usps", "dekm") == JUNE2021
+    assert june.method_settings("coil20", "strategy_1").items() >= (JUNE2021 | {"batch_size": 32}).items()
+    assert june.method_settings("coil20", "dekm_f")["batch_size"] == 64
+    assert june.pretraining_settings("coil20", "conv") == {"init": "released", "embedding_dim": None}
 
 
 def test_figure_1_shows_some_classes_in_two_dimensions() -> None:

@@ -5,7 +5,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from dekm import DEC
 from dekm.errors import InputError
-from dekm.methods.dec import kl_divergence, soft_assignment, target_distribution
+from dekm.methods.soft_assignment import kl_divergence, soft_assignment, target_distribution
 
 
 def numpy_q(H, U):
@@ -117,6 +117,22 @@ def test_labels_are_the_largest_soft_assignments(blobs, tiny):
     np.testing.assert_array_equal(dec.labels_, Q.argmax(1))
 
 
+@pytest.mark.parametrize(
+    ("reconstruction", "by_name"),
+    [
+        (False, {"optimizer": "sgd", "lr": 0.01, "momentum": 0.9}),
+        (True, {"optimizer": "adam", "lr": 0.001}),
+    ],
+)
+def test_dec_takes_sgd_and_idec_adam_by_default(reconstruction, by_name, blobs, tiny):
+    default, named, other = (
+        still(tiny, reconstruction=reconstruction, **{"lr": "auto"} | params).fit(blobs.X).embedding_
+        for params in ({}, by_name, {"optimizer": "adam" if by_name["optimizer"] == "sgd" else "sgd"})
+    )
+    np.testing.assert_array_equal(default, named)
+    assert not np.array_equal(default, other)
+
+
 def test_dcec_on_vectors_is_dec(make_method, blobs):
     dec, dcec = (make_method(name).fit(blobs.X) for name in ("dec", "dcec"))
     np.testing.assert_array_equal(dec.embedding_, dcec.embedding_)
@@ -166,7 +182,10 @@ def test_fewer_distinct_points_than_clusters_warn_and_give_valid_labels(name, ma
         ({"reconstruction": "text"}, r"reconstruction='text' should be True, False or 'images'\."),
         ({"gamma": -1}, r"gamma=-1 should be a number >= 0\."),
         ({"update_interval": 0}, r"update_interval=0 should be an integer >= 1\."),
-        ({"lr": float("nan")}, r"lr=nan should be a number >= 0\."),
+        ({"lr": float("nan")}, r"lr=nan should be a number >= 0 or 'auto'\."),
+        ({"lr": "fast"}, r"lr='fast' should be a number >= 0 or 'auto'\."),
+        ({"optimizer": "adamw"}, r"optimizer='adamw' should be 'auto', 'sgd' or 'adam'\."),
+        ({"momentum": 1}, r"momentum=1 should be a number between 0 and 1\."),
         ({"max_iter": 2.5}, r"max_iter=2.5 should be an integer >= 0\."),
         ({"n_init": True}, r"n_init=True should be an integer >= 1\."),
     ],

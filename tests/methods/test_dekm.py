@@ -10,7 +10,8 @@ from sklearn.frozen import FrozenEstimator
 from dekm.clustering.scatter import sorted_eigenvectors, within_class_scatter
 from dekm.errors import InputError
 from dekm.methods import METHODS
-from dekm.methods.dekm import DEKM, STEPS_CONV, STEPS_DENSE, move_to_centroids, representation_loss
+from dekm.methods.dekm import DEKM
+from dekm.methods.representation import move_to_centroids, representation_loss
 from dekm.metrics import label_change
 
 
@@ -266,15 +267,58 @@ def test_dekm_f_is_dekm_with_full_passes():
     assert METHODS["dekm"].params == {}
 
 
-def test_auto_takes_the_steps_of_the_authors(fit, tiny, images):
-    assert (STEPS_CONV, STEPS_DENSE) == (40, 10)
-    np.testing.assert_array_equal(fit(max_iter=1).embedding_, fit(max_iter=1, n_batches=10).embedding_)
-    convolutional = FrozenEstimator(tiny().fit(images.X))
-    by_name, by_number = (
-        fit(images.X, autoencoder=convolutional, n_batches=n_batches, max_iter=1)
-        for n_batches in ("auto", 40)
-    )
-    np.testing.assert_array_equal(by_name.embedding_, by_number.embedding_)
+def test_passes_are_taken_one_after_the_other(fit):
+    twice = fit(n_batches="pass", n_passes=2, batch_size=64)
+    np.testing.assert_array_equal(twice.embedding_, fit(n_batches=10, batch_size=64).embedding_)
+
+
+def test_the_reconstruction_trains_the_decoder_along(fit):
+    without, added = (fit(reconstruction=value, max_iter=1, n_batches=1) for value in (False, True))
+    assert losses(added)[0] > losses(without)[0]
+    assert not np.array_equal(added.embedding_, without.embedding_)
+
+
+def test_the_reconstruction_is_the_squared_error_of_equation_1(fit, start, blobs):
+    x = torch.from_numpy(blobs.X[:300])
+    with torch.no_grad():
+        x_hat = start.estimator.module_(x)
+    settings = {"batch_size": 300, "max_iter": 1, "n_batches": 1}
+    without, added = (losses(fit(reconstruction=value, **settings))[0] for value in (False, True))
+    assert added - without == pytest.approx(((x_hat - x) ** 2).sum(1).mean().item(), rel=1e-4)
+
+
+@pytest.fixture
+def untrained(tiny, noise, monkeypatch):
+    """Fractions of the labels that changed in five K-means of the same embedding, which has no clusters."""
+    start = FrozenEstimator(tiny().fit(noise))
+
+    def changes(*, margin=1.0, **params):
+        monkeypatch.setattr("dekm.methods.dekm.MARGIN", margin)
+        settings = {"max_iter": 5, "tol": 0.0, "n_init": 1, "n_init_update": 1, "lr": 1e-30}
+        settings |= {"init_update": "previous"} | params
+        estimator = DEKM(8, autoencoder=start, device="cpu", random_state=0, **settings)
+        with pytest.warns(ConvergenceWarning, match="max_iter"):
+            return [row["changed"] for row in estimator.fit(noise).history_[1:]]
+
+    return changes
+
+
+@pytest.mark.parametrize("n_init_update", [0, 1, 3, "2n_iter"])
+def test_the_previous_partition_stays_where_no_start_is_better_by_the_margin(n_init_update, untrained):
+    assert max(untrained(n_init_update=n_init_update)[1:]) < 0.01
+
+
+def test_fresh_starts_alone_find_another_partition_each_time(untrained):
+    assert min(untrained(init_update="fresh")) > 0.1
+
+
+def test_a_better_fresh_start_replaces_the_previous_partition(untrained):
+    assert max(untrained(margin=1e-4, n_init_update=20)) > 0.1
+
+
+def test_fresh_starts_alone_need_at_least_one(fit):
+    with pytest.raises(InputError, match=r"n_init_update=0 should be >= 1 with init_update='fresh'\."):
+        fit(init_update="fresh", n_init_update=0, max_iter=0)
 
 
 @pytest.mark.parametrize(("e", "k"), [(3, 5), (7, 2)])
@@ -321,12 +365,15 @@ def test_fewer_samples_than_the_batch_size_are_clustered(fit, blobs):
         ("dims", "first"),
         ("n_batches", 0),
         ("n_batches", "epoch"),
+        ("n_passes", 0),
+        ("reconstruction", "yes"),
         ("max_iter", -1),
         ("batch_size", 0),
         ("batch_size", -5),
         ("lr", -1.0),
         ("n_init", 0),
-        ("n_init_update", 0),
+        ("n_init_update", -1),
+        ("init_update", "warm"),
     ],
 )
 def test_an_invalid_parameter_is_refused(name, value, start, blobs):

@@ -1,10 +1,12 @@
 import subprocess
 import sys
+from functools import partial
 
+import pytest
 import torch
 from torch import nn
 
-from dekm.nn.optimizers import Adam
+from dekm.nn.optimizers import SGD, Adam
 
 
 def trained(optimizer, network, unused):
@@ -24,12 +26,22 @@ def layers():
     return nn.Sequential(nn.Linear(5, 7), nn.ReLU(), nn.Linear(7, 3)), nn.Linear(5, 1)
 
 
-def test_the_steps_are_those_of_pytorch():
-    ours, theirs = layers(), layers()
-    parameters = [*theirs[0].parameters(), *theirs[1].parameters()]
-    expected = trained(torch.optim.Adam(parameters, lr=0.01, fused=True), *theirs)
-    found = trained(Adam([*ours[0].parameters(), *ours[1].parameters()], lr=0.01), *ours)
-    assert all(torch.equal(a, b) for a, b in zip(found, expected, strict=True))
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (partial(Adam, lr=0.01), partial(torch.optim.Adam, lr=0.01, fused=True)),
+        (partial(SGD, lr=0.1, momentum=0.9), partial(torch.optim.SGD, lr=0.1, momentum=0.9)),
+        (partial(SGD, lr=0.1, momentum=0.0), partial(torch.optim.SGD, lr=0.1)),
+    ],
+    ids=["Adam", "SGD with momentum", "SGD"],
+)
+def test_the_steps_are_those_of_pytorch(ours, theirs):
+    weights = []
+    for optimizer in (ours, theirs):
+        network, unused = layers()
+        parameters = [*network.parameters(), *unused.parameters()]
+        weights.append(trained(optimizer(parameters), network, unused))
+    torch.testing.assert_close(*weights, rtol=1e-6, atol=1e-7)
 
 
 def test_a_training_does_not_import_the_compiler_of_pytorch():
