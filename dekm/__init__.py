@@ -27,13 +27,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dekm.methods.ae_k_means import AEKMeans
     from dekm.methods.autoencoder import Autoencoder
-    from dekm.methods.base import Clusterer, Iteration
+    from dekm.methods.base import Clusterer
     from dekm.methods.baselines import KMeans, PCAKMeans
     from dekm.methods.dcn import DCN
     from dekm.methods.dec import DEC
     from dekm.methods.deep import DeepClusterer
     from dekm.methods.dekm import DEKM
     from dekm.methods.dkm import DKM
+    from dekm.methods.iteration import Iteration
 
 __version__ = "0.1.0"
 __all__ = [
@@ -61,7 +62,7 @@ HOME = {  # the module of every public class
     "DEKM": "dekm.methods.dekm",
     "Clusterer": "dekm.methods.base",
     "DeepClusterer": "dekm.methods.deep",
-    "Iteration": "dekm.methods.base",
+    "Iteration": "dekm.methods.iteration",
 }
 
 

@@ -98,6 +98,7 @@ def test_a_scan_over_the_number_of_clusters_finds_it_without_labels(make_method,
     assert silhouette(X, np.arange(200)) is None
 
 
+@pytest.mark.filterwarnings("ignore:The clusters separate the samples worse")
 @deep_method
 @pytest.mark.parametrize(("e", "k"), [(3, 5), (7, 2)])
 def test_the_size_of_the_embedding_is_not_mixed_up_with_the_number_of_clusters(

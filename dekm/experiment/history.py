@@ -11,7 +11,7 @@ import torch
 
 from dekm import metrics
 from dekm.files import csv_fields
-from dekm.methods.base import Iteration
+from dekm.methods.iteration import Iteration
 
 logger = logging.getLogger(__name__)
 
@@ -80,10 +80,7 @@ class History:
 
     def _append_row(self, iteration: Iteration, file: Path) -> None:
         row = {
-            "n_iter": iteration.n_iter,
-            "loss": iteration.loss,
-            "changed": iteration.changed,
-            "inertia": iteration.inertia,
+            **iteration.row(),
             "seconds": time.perf_counter() - self.started,
             **self.scores[-1],
         }

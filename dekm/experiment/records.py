@@ -31,16 +31,12 @@ def write_run(folder: SeedFolder, estimator: Any, X: Any, history: History) -> N
 
 
 def final_metrics(estimator: Any, X: Any, y: np.ndarray | None) -> dict[str, float | None]:
-    """The content of a run's ``metrics.json``; without true labels, the silhouette replaces the scores."""
+    """The content of a run's ``metrics.json``; without true labels it has no scores."""
     labels = estimator.labels_
-    unlabelled = {"silhouette": metrics.silhouette(X, labels)} if y is None else {}
-    return (
-        scores(y, labels)
-        | unlabelled
-        | {
-            "inertia": estimator.inertia_,
-            "n_clusters_found": estimator.n_clusters_found_,
-            "n_iter": estimator.n_iter_,
-            "seconds": estimator.history_[-1]["seconds"],
-        }
-    )
+    return scores(y, labels) | {
+        "silhouette": metrics.silhouette(X, labels),
+        "inertia": estimator.inertia_,
+        "n_clusters_found": estimator.n_clusters_found_,
+        "n_iter": estimator.n_iter_,
+        "seconds": estimator.history_[-1]["seconds"],
+    }

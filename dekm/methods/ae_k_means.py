@@ -5,8 +5,8 @@ from typing import Any, Self
 import numpy as np
 
 from dekm.clustering.kmeans import kmeans
-from dekm.methods.base import Iteration, OnIteration
 from dekm.methods.deep import DeepClusterer
+from dekm.methods.iteration import Iteration, OnIteration
 from dekm.nn.training import encode
 
 

@@ -2,14 +2,13 @@
 
 import time
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -24,46 +23,12 @@ from tqdm import tqdm
 
 from dekm.clustering.kmeans import Partition, nearest_center
 from dekm.errors import InputError
+from dekm.methods.iteration import Iteration, OnIteration
+from dekm.methods.notices import empty_clusters, notices
 from dekm.methods.persistence import Facts, Tensors, learned, read_model, set_learned, write_model
 from dekm.methods.validation import Constraints, Integer, check_parameters, check_samples
+from dekm.metrics import silhouette
 from dekm.nn.device import resolve_device
-
-
-@dataclass(frozen=True)
-class Iteration:
-    """The state of a method after `n_iter` updates of the representation.
-
-    Attributes
-    ----------
-    n_iter : int
-        Number of updates so far; 0 is the state before the first one.
-    H : float32 tensor of shape (n, e)
-        Embedding of the samples.
-    labels : int64 tensor of shape (n,)
-        Cluster of every sample.
-    centers : float32 tensor of shape (k, e)
-        Cluster centers.
-    inertia : float
-        Sum of the squared distances of the rows of H to their centers.
-    changed : float
-        Fraction of samples whose cluster changed since the previous iteration; NaN in iteration 0.
-    loss : float
-        Mean loss of the batches of the last update; NaN in iteration 0.
-    V : float32 tensor of shape (e, e) or None
-        Rows are the eigenvectors of the within-class scatter matrix; None if the method does not use them.
-    """
-
-    n_iter: int
-    H: Float[Tensor, "n e"]
-    labels: Int[Tensor, " n"]
-    centers: Float[Tensor, "k e"]
-    inertia: float
-    changed: float = float("nan")
-    loss: float = float("nan")
-    V: Float[Tensor, "e e"] | None = None
-
-
-OnIteration = Callable[[Iteration], None]
 
 
 class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, BaseEstimator):
@@ -88,8 +53,8 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
     n_clusters_found_ : int
         Number of clusters that are not empty.
     history_ : list of dict
-        One dict per iteration with the keys n_iter, loss, changed, inertia (see `Iteration`) and seconds, the
-        time since the start of the fit without that of `on_iteration`.
+        One dict per iteration with the keys of `Iteration.row` and seconds, the time since the start of the
+        fit without that of `on_iteration`.
     sample_shape_ : tuple of int
         Shape of a sample.
     """
@@ -176,7 +141,10 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         samples = check_samples(self, X, reset=reset)
         if reset and len(samples) < self.n_clusters:
             raise InputError(f"n_samples={len(samples)} should be >= n_clusters={self.n_clusters}.")
-        return samples.to(resolve_device(self.device))
+        samples = samples.to(resolve_device(self.device))
+        if reset:
+            self._samples = samples
+        return samples
 
     def embed(self, samples: Float[Tensor, "n ..."]) -> Float[Tensor, "n e"]:
         """Embedding of samples by the fitted method, which `transform` and `predict` use."""
@@ -207,15 +175,10 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
     def report(self, iteration: Iteration) -> None:
         """Append an iteration to `history_` and call `on_iteration`, whose time does not count."""
         seconds = time.perf_counter() - self._started
-        self.history_.append(
-            {
-                "n_iter": iteration.n_iter,
-                "loss": iteration.loss,
-                "changed": iteration.changed,
-                "inertia": iteration.inertia,
-                "seconds": seconds,
-            }
-        )
+        if iteration.n_iter == 0:
+            self._first_labels = iteration.labels.clone()
+        iteration = replace(iteration, first_labels=self._first_labels)
+        self.history_.append(iteration.row() | {"seconds": seconds})
         self._bar.update(min(iteration.n_iter, 1))
         self._bar.set_postfix(loss=iteration.loss, changed=iteration.changed)
         if self.on_iteration is not None:
@@ -223,7 +186,7 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         self._started = time.perf_counter() - seconds
 
     def finish_fit(self, H: Float[Tensor, "n e"], partition: Partition, n_iter: int) -> Self:
-        """Set the learned attributes and return the estimator; warn if a cluster is empty.
+        """Set the learned attributes and return the estimator; warn if the partition is doubtful.
 
         Parameters
         ----------
@@ -235,19 +198,23 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
             Number of updates of the representation.
         """
         self._bar.close()
-        del self._bar
         self.embedding_ = H.cpu().numpy()
         self.labels_ = partition.labels.cpu().numpy()
         self.cluster_centers_ = partition.centers.cpu().numpy()
         self.inertia_ = partition.inertia
         self.n_iter_ = n_iter
         self.n_clusters_found_ = len(np.unique(self.labels_))
-        if self.n_clusters_found_ < self.n_clusters:
-            n_distinct = len(np.unique(self.embedding_, axis=0))
-            warnings.warn(
-                f"Only {self.n_clusters_found_} of n_clusters={self.n_clusters} clusters hold samples; the "
-                f"embedding has {n_distinct} distinct points for {len(H)} samples. {self._ADVICE}",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+        for notice in self._doubts():
+            warnings.warn(notice, ConvergenceWarning, stacklevel=3)
+        del self._bar, self._first_labels, self._samples
         return self
+
+    def _doubts(self) -> list[str]:
+        if self.n_clusters_found_ < self.n_clusters:
+            return [empty_clusters(self.embedding_, self.n_clusters_found_, self.n_clusters) + self._ADVICE]
+        first = self._first_labels.cpu().numpy()
+        if np.array_equal(first, self.labels_):
+            return []
+        X = self._samples.cpu().numpy()
+        silhouettes = (silhouette(X, labels) for labels in (first, self.labels_))
+        return notices(self.history_, len(X), self.n_clusters, self.embedding_.shape[1], *silhouettes)

@@ -10,7 +10,8 @@ from torch import Tensor
 
 from dekm.clustering.kmeans import kmeans
 from dekm.errors import InputError
-from dekm.methods.base import Clusterer, Iteration, OnIteration
+from dekm.methods.base import Clusterer
+from dekm.methods.iteration import Iteration, OnIteration
 from dekm.methods.persistence import Facts, Tensors, learned, set_learned, with_prefix, without_prefix
 from dekm.methods.validation import Constraints, Number
 

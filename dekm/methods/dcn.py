@@ -11,8 +11,8 @@ from torch.nn.functional import one_hot
 
 from dekm.clustering.kmeans import kmeans, nearest_center
 from dekm.methods.autoencoder import Autoencoder
-from dekm.methods.base import Iteration, OnIteration
 from dekm.methods.deep import DeepClusterer
+from dekm.methods.iteration import Iteration, OnIteration
 from dekm.methods.validation import Constraints, Integer, Number
 from dekm.metrics import label_change
 from dekm.nn.training import Step, batches, encode, squared_error, steps_per_epoch, train

@@ -13,8 +13,8 @@ from torch.nn.functional import mse_loss
 
 from dekm.clustering.kmeans import assign, kmeans
 from dekm.methods.autoencoder import Autoencoder
-from dekm.methods.base import Iteration, OnIteration
 from dekm.methods.deep import DeepClusterer
+from dekm.methods.iteration import Iteration, OnIteration
 from dekm.methods.soft_assignment import kl_divergence, soft_assignment, target_distribution
 from dekm.methods.validation import Choice, Constraints, Integer, Number
 from dekm.metrics import label_change

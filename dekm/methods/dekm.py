@@ -11,8 +11,8 @@ from torch import Tensor
 from dekm.clustering.kmeans import Partition, kmeans, kmeans_update
 from dekm.clustering.scatter import sorted_eigenvectors, within_class_scatter
 from dekm.errors import InputError
-from dekm.methods.base import Iteration, OnIteration
 from dekm.methods.deep import DeepClusterer
+from dekm.methods.iteration import Iteration, OnIteration
 from dekm.methods.representation import move_to_centroids, representation_loss
 from dekm.methods.validation import Choice, Constraints, Integer, Number
 from dekm.metrics import label_change

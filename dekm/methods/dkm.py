@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from dekm.clustering.kmeans import assign, center_distances, kmeans
 from dekm.errors import InputError
 from dekm.methods.autoencoder import Autoencoder
-from dekm.methods.base import Iteration, OnIteration
 from dekm.methods.deep import DeepClusterer
+from dekm.methods.iteration import Iteration, OnIteration
 from dekm.methods.validation import Choice, Constraints, Integer, Number
 from dekm.metrics import label_change
 from dekm.nn.training import Step, batches, encode, squared_error, steps_per_epoch, train

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 METRICS_PER_BATCH = 1000
 POINTS_PER_CURVE = 200
-TRAINING = {"loss", "changed", "inertia", "seconds"}  # all other curves are scores
+SCORES = {"acc", "nmi", "ari"}  # all other curves show the training
 
 
 def log_run(client: "MlflowClient", experiment_id: str, seed: SeedFolder) -> None:
@@ -195,7 +195,7 @@ def curves(seed: SeedFolder) -> Iterator[tuple[str, float, int, int]]:
         ms = int(1000 * row.get("seconds", 0))
         for name, value in row.items():
             if not math.isnan(value):
-                yield f"{'train' if name in TRAINING else 'eval'}/{name}", value, ms, step
+                yield f"{'eval' if name in SCORES else 'train'}/{name}", value, ms, step
 
 
 def note(seed: SeedFolder) -> str:

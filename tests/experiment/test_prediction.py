@@ -48,7 +48,7 @@ def prepare(results, path, **given):
 def cluster(results, method):
     """The folder of a run with a tiny network."""
     common = ["--results", str(results), "--seeds", "0", "--device", "cpu"]
-    small = {"k_means": {}, "dekm": {"max_iter": 2}}[method]
+    small = {"k_means": {}, "dekm": {"max_iter": 2, "tol": 1}}[method]
     if method == "dekm":
         assert main(["pretrain", "mine", "mlp", *common, *settings(hidden=[16, 8], n_epochs=3)]) == 0
     assert main(["cluster", "mine", method, *common, *settings(**small)]) == 0

@@ -3,8 +3,10 @@ import pytest
 import torch
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 
 import dekm
+from dekm.clustering.kmeans import kmeans
 from dekm.errors import InputError
 from dekm.methods.validation import Choice, Integer, Integers, Number, check_samples
 from tests.helpers.methods import ESTIMATORS
@@ -70,10 +72,22 @@ def test_every_parameter_of_an_estimator_has_a_constraint_that_its_default_fulfi
         constraint.check(parameter, parameters[parameter])
 
 
-def test_the_number_of_initializations_is_twice_the_lloyd_iterations_before(make_method):
-    dekm = make_method("dekm", n_init_update="2n_iter")
-    assert [dekm._n_init_update(n_iter) for n_iter in (0, 1, 7)] == [1, 2, 14]
-    assert make_method("dekm", n_init_update=5)._n_init_update(7) == 5
+@pytest.mark.parametrize(("n_init_update", "n_inits"), [("2n_iter", [9, 1, 2, 14]), (5, [9, 5, 5, 5])])
+def test_the_number_of_initializations_is_twice_the_lloyd_iterations_before(
+    n_init_update, n_inits, make_method, noise, monkeypatch
+):
+    asked = []
+
+    def partition(H, n_clusters, *, n_init, random_state):
+        asked.append(n_init)
+        n_iter = [0, 1, 7, 3][len(asked) - 1]
+        return kmeans(H, n_clusters, n_init=1, random_state=random_state)._replace(n_iter=n_iter)
+
+    monkeypatch.setattr("dekm.methods.dekm.kmeans", partition)
+    dekm = make_method("dekm", n_init=9, n_init_update=n_init_update, init_update="fresh", max_iter=3, tol=0)
+    with pytest.warns(ConvergenceWarning, match="max_iter=3"):
+        dekm.fit(noise)
+    assert asked == n_inits
 
 
 def test_the_released_number_of_initializations_runs(make_method, blobs):
