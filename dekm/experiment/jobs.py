@@ -5,6 +5,7 @@ scores and nowhere else.
 """
 
 import inspect
+import logging
 import math
 import time
 from collections.abc import Mapping, Sequence
@@ -21,8 +22,11 @@ from dekm.experiment.provenance import method_code_digest, pretraining_code_dige
 from dekm.experiment.records import write_pretraining, write_run
 from dekm.methods import Method, find_method
 from dekm.methods.autoencoder import Autoencoder
+from dekm.results.advice import advice
 from dekm.results.folders import SeedFolder
 from dekm.results.result_set import ResultSet
+
+logger = logging.getLogger(__name__)
 
 VECTOR_EMBEDDING_DIM = 10
 # Parameters of the estimators that a configuration cannot set: a cell decides them itself.
@@ -122,6 +126,8 @@ def cluster_cell(
         in_table=row.in_table and data.get("n_classes") is None,
     )
     cell.run(cluster, device=device, fresh=fresh)
+    if text := advice(result_set, dataset):
+        logger.info("%s", text)
 
 
 def build(
