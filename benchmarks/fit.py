@@ -49,7 +49,7 @@ def make_dekm(given: argparse.Namespace, k: int, n: int, d: int) -> Any:
 
     steps, clustering = -(-n // BATCH), given.clustering
     own: dict[str, dict[str, Any]] = {
-        "dec": {"update_interval": steps, "max_iter": clustering, "tol": 0.0},
+        "dec": {"update_interval": steps, "max_iter": clustering, "tol": 0.0, "optimizer": "adam"},
         "idec": {"update_interval": steps, "max_iter": clustering, "tol": 0.0, "gamma": WEIGHT / d},
         "dcn": {"epochs_per_iter": clustering, "max_iter": 1, "lam": WEIGHT},
         "dkm": {"epochs_per_iter": 1, "max_iter": clustering, "lam": WEIGHT},
