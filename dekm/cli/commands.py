@@ -7,11 +7,12 @@ imports what it needs when it runs, so that starting a process stays cheap.
 from pathlib import Path
 from typing import Any
 
-from dekm.cli.pairs import parse_reasons, parse_settings
+from dekm.cli.pairs import parse_settings, parse_texts
 from dekm.datasets import DATASETS
 from dekm.errors import InputError
 from dekm.experiment.config import find_dataset
 from dekm.methods import METHODS
+from dekm.outside import use_folder
 
 
 def download(
@@ -61,32 +62,41 @@ def prepare(
     )
 
 
-def pretrain(settings: list[str], **arguments: Any) -> None:
+def pretrain(settings: list[str], modules: Path | None, **arguments: Any) -> None:
     """Pretrain the autoencoders of one dataset and architecture."""
     from dekm.experiment.jobs import pretrain_cell
 
+    use_folder(modules)
     pretrain_cell(settings=parse_settings(settings), **arguments)
 
 
-def cluster(settings: list[str], **arguments: Any) -> None:
+def cluster(settings: list[str], definition: list[str], modules: Path | None, **arguments: Any) -> None:
     """Run one cell of Table III."""
     from dekm.experiment.jobs import cluster_cell
 
-    cluster_cell(settings=parse_settings(settings), **arguments)
+    use_folder(modules)
+    defined = parse_settings(definition, "--define")
+    cluster_cell(settings=parse_settings(settings), definition=defined, **arguments)
 
 
-def predict(run: Path, settings: list[str], device: str, out: Path) -> None:
+def predict(
+    run: Path, settings: list[str], definition: list[str], modules: Path | None, **arguments: Any
+) -> None:
     """Write the predicted cluster of each new sample."""
     from dekm.experiment.prediction import write_predictions
 
-    write_predictions(run, parse_settings(settings), out, device=device)
+    use_folder(modules)
+    defined = parse_settings(definition, "--define")
+    write_predictions(run, parse_settings(settings), definition=defined, **arguments)
 
 
 def table2(results: Path, datasets: list[str], left_out: list[str], paper: Path, out: Path) -> None:
     """Write Table II."""
     from dekm.tables import write_table2
 
-    write_table2(results, datasets, paper, out, left_out=parse_reasons(left_out))
+    write_table2(
+        results, datasets, paper, out, left_out=parse_texts("--left-out", "DATASET=REASON", left_out)
+    )
 
 
 def table(
@@ -95,13 +105,14 @@ def table(
     left_out: list[str],
     methods: list[str],
     strategies: list[str],
+    labels: list[str],
     paper: Path,
     out: Path,
 ) -> None:
     """Write Table III and the tables derived from it."""
     from dekm.tables import write_table3
 
-    labels = {name: row.label for name, row in (DATASETS | METHODS).items()}
+    known = {name: row.label for name, row in (DATASETS | METHODS).items()}
     write_table3(
         results,
         datasets,
@@ -109,8 +120,8 @@ def table(
         paper,
         out,
         strategies=strategies,
-        labels=labels,
-        left_out=parse_reasons(left_out),
+        labels=known | parse_texts("--label", "METHOD=LABEL", labels),
+        left_out=parse_texts("--left-out", "DATASET=REASON", left_out),
     )
 
 

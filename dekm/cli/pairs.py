@@ -7,13 +7,15 @@ from typing import Any
 from dekm.errors import InputError
 
 
-def parse_settings(pairs: list[str]) -> dict[str, Any]:
-    """Parse the values of ``--set``.
+def parse_settings(pairs: list[str], option: str = "--set") -> dict[str, Any]:
+    """Parse the values of an option such as ``--set``.
 
     Parameters
     ----------
     pairs : list of str
         ``NAME=VALUE``; a value that is not valid JSON is a string.
+    option : str
+        The option, for error messages.
 
     Returns
     -------
@@ -26,7 +28,7 @@ def parse_settings(pairs: list[str]) -> dict[str, Any]:
         If a pair has no name or no equals sign.
     """
     settings = {}
-    for name, value in _split("--set", "NAME=VALUE", pairs):
+    for name, value in _split(option, "NAME=VALUE", pairs):
         try:
             settings[name] = json.loads(value)
         except json.JSONDecodeError:
@@ -34,25 +36,29 @@ def parse_settings(pairs: list[str]) -> dict[str, Any]:
     return settings
 
 
-def parse_reasons(pairs: list[str]) -> dict[str, str]:
-    """Parse the values of ``--left-out``.
+def parse_texts(option: str, form: str, pairs: list[str]) -> dict[str, str]:
+    """Parse the values of an option such as ``--left-out``.
 
     Parameters
     ----------
+    option : str
+        The option, for error messages.
+    form : str
+        Form of a pair, for error messages, such as ``DATASET=REASON``.
     pairs : list of str
-        ``DATASET=REASON``.
+        The pairs.
 
     Returns
     -------
     dict of str to str
-        Reason by dataset.
+        Text by name.
 
     Raises
     ------
     InputError
         If a pair has no name or no equals sign.
     """
-    return dict(_split("--left-out", "DATASET=REASON", pairs))
+    return dict(_split(option, form, pairs))
 
 
 def _split(option: str, form: str, pairs: list[str]) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,7 @@ from typing import Any
 from dekm.cli import commands
 from dekm.datasets import DATASETS
 from dekm.figures import FIGURES
-from dekm.methods import METHODS, STRATEGIES
+from dekm.methods import METHODS
 
 
 def make_parser(prog: str) -> argparse.ArgumentParser:
@@ -59,12 +59,22 @@ def _add_data_commands(subparsers: Any) -> None:
 def _add_run_commands(subparsers: Any) -> None:
     command = _add(subparsers, commands.pretrain, "pretrain the autoencoders of a dataset, one per seed")
     command.add_argument("dataset", help="name of a prepared dataset")
-    command.add_argument("architecture", choices=("conv", "mlp"))
+    command.add_argument("architecture", help="conv, mlp or network; -NAME may follow, for further settings")
+    _add_modules(command)
     _add_cell_arguments(command)
 
     command = _add(subparsers, commands.cluster, "run one method on one dataset, once per seed")
     command.add_argument("dataset", help="name of a prepared dataset")
-    command.add_argument("method", choices=[*METHODS, *STRATEGIES])
+    command.add_argument(
+        "method", help=f"one of {', '.join(METHODS)}, or a name for a method that is defined"
+    )
+    _add_definition(command)
+    command.add_argument(
+        "--pretrained",
+        metavar="ARCHITECTURE",
+        help="pretrained autoencoders to start from (default: those of its architecture)",
+    )
+    _add_network(command)
     _add_cell_arguments(command)
 
     command = _add(
@@ -75,6 +85,8 @@ def _add_run_commands(subparsers: Any) -> None:
         "--out", type=Path, required=True, help="CSV file of the predicted clusters to write"
     )
     _add_device(command)
+    _add_definition(command)
+    _add_network(command)
     _add_settings(
         command, "setting of the new data; path=... is required, others default to those of the run's data"
     )
@@ -88,12 +100,20 @@ def _add_output_commands(subparsers: Any) -> None:
         subparsers, commands.table, "write Table III, further scores, mean ranks, claims and verdicts"
     )
     _add_table_arguments(command)
-    command.add_argument("--methods", nargs="+", required=True, choices=METHODS, help="rows of Table III")
+    command.add_argument("--methods", nargs="+", required=True, help="rows of Table III")
     command.add_argument(
         "--strategies",
         nargs="*",
         default=[],
         help="methods that appear only in the paper's claims, not in Table III",
+    )
+    command.add_argument(
+        "--label",
+        dest="labels",
+        action="append",
+        default=[],
+        metavar="METHOD=LABEL",
+        help="name of a method in the table",
     )
 
     command = _add(subparsers, commands.figure, "draw a figure from the results")
@@ -161,6 +181,32 @@ def _add_cell_arguments(command: argparse.ArgumentParser) -> None:
     _add_device(command)
     command.add_argument("--fresh", action="store_true", help="recompute seeds that are already complete")
     _add_settings(command, "parameter of the method or of the autoencoder")
+
+
+def _add_definition(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--define",
+        dest="definition",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="estimator=module:Class, label=... or autoencoder=... of a method outside of the package",
+    )
+    _add_modules(command)
+
+
+def _add_network(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--network",
+        metavar="MODULE:ATTRIBUTE",
+        help="the network of the autoencoder, if it is outside of the package",
+    )
+
+
+def _add_modules(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--modules", type=Path, help="folder in which module:attribute is searched before sys.path"
+    )
 
 
 def _add_raw_dir(command: argparse.ArgumentParser) -> None:

@@ -37,6 +37,9 @@ class Cell:
         Number of values of all samples together, float32 on the device.
     in_table : bool
         Whether it is a cell of Table III: of a method in it, on a whole dataset or a subsample.
+    concurrent : bool
+        Whether its seeds may run at the same time on a GPU; not with code of a user, which may use the global
+        generators.
     """
 
     folder: CellFolder
@@ -44,10 +47,12 @@ class Cell:
     inputs: Mapping[int, Mapping[str, Any]]
     n_values: int
     in_table: bool = False
+    concurrent: bool = True
 
     def key(self, seed: int) -> str:
-        """Digest of everything that decides the result of a seed."""
-        return digest({**self.identity, **self.inputs[seed], "format": FORMAT})
+        """Digest of everything that decides the result of a seed; the label does not."""
+        identity = {field: value for field, value in self.identity.items() if field != "label"}
+        return digest({**identity, **self.inputs[seed], "format": FORMAT})
 
     def run(self, make: Callable[[int, SeedFolder], None], *, device: str, fresh: bool) -> None:
         """Make the seeds that are not complete, or all of them if `fresh`, then summarize all.
@@ -63,7 +68,11 @@ class Cell:
         """
         # In one order, so that two processes that hold locks of a cell never wait for each other.
         runs = [partial(self._run_seed, seed, make, device, fresh) for seed in sorted(self.inputs)]
-        run_concurrently(runs, resolve_device(device), 4 * self.n_values)
+        if self.concurrent:
+            run_concurrently(runs, resolve_device(device), 4 * self.n_values)
+        else:
+            for run in runs:
+                run()
         self._summarize()
 
     def _run_seed(self, seed: int, make: Callable[[int, SeedFolder], None], device: str, fresh: bool) -> None:

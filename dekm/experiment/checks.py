@@ -9,14 +9,16 @@ import yaml
 from dekm.datasets import DATASETS
 from dekm.errors import InputError, unknown_name
 from dekm.experiment.config import Experiment, find_dataset, loader_options, unknown_dataset
+from dekm.experiment.own_methods import find_misdefined, find_unusable, variant_settings
 from dekm.experiment.protocols import FIG1
 from dekm.experiment.schema import describe
+from dekm.outside import use_folder
 
 FROM_COMMAND_LINE = ("fresh", "seeds", "threads")
 FIG5_METHODS = {"pca_k_means", "ae_k_means", "dec", "dekm"}
 
 
-def read_experiment(config: Mapping[str, Any], schema_file: Path) -> Experiment:
+def read_experiment(config: Mapping[str, Any], schema_file: Path, modules: Path | None = None) -> Experiment:
     """Check a configuration against the schema and the tables of datasets and methods.
 
     Parameters
@@ -25,6 +27,9 @@ def read_experiment(config: Mapping[str, Any], schema_file: Path) -> Experiment:
         The configuration as Snakemake read it.
     schema_file : Path
         The JSON schema of configurations, in YAML.
+    modules : Path, optional
+        Folder in which the modules that the configuration names are searched before ``sys.path``: that of the
+        configuration file.
 
     Raises
     ------
@@ -33,9 +38,11 @@ def read_experiment(config: Mapping[str, Any], schema_file: Path) -> Experiment:
     """
     schema = yaml.safe_load(schema_file.read_text())
     config = dict(config) | {key: _parse(config[key]) for key in FROM_COMMAND_LINE if key in config}
+    use_folder(modules)
     mistakes = list(find_mistakes(config, schema)) or list(find_unfit_data(config))
     experiment = Experiment(config)
     mistakes = mistakes or [*find_impossible(experiment), *find_contradictions(experiment)]
+    mistakes = mistakes or list(find_unusable(experiment))
     if mistakes:
         raise InputError("the configuration has mistakes:\n" + "\n".join(f"  {line}" for line in mistakes))
     return experiment
@@ -43,12 +50,25 @@ def read_experiment(config: Mapping[str, Any], schema_file: Path) -> Experiment:
 
 def find_mistakes(config: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[str]:
     """Names and values that the schema does not allow, and datasets that do not exist."""
+    yield from find_disallowed(config, schema)
+    datasets = config.get("datasets")
+    for name, block in datasets.items() if isinstance(datasets, Mapping) else ():
+        own = isinstance(block, Mapping) and "path" in block
+        if name not in DATASETS and not own:
+            yield unknown_dataset("datasets", name)
+    yield from find_misdefined(config)
+    for place, method, settings in variant_settings(config):
+        block = schema["$defs"]["methods"]["properties"][method]
+        yield from find_disallowed(settings, {**block, "$defs": schema["$defs"]}, place)
+
+
+def find_disallowed(value: Any, schema: Mapping[str, Any], parent: str = "") -> Iterator[str]:
+    """Names and values at a place of the configuration that a schema does not allow."""
     import jsonschema
 
-    validator = jsonschema.Draft202012Validator(schema)
-    errors = validator.iter_errors(config)
+    errors = jsonschema.Draft202012Validator(schema).iter_errors(value)
     for error in sorted(errors, key=lambda error: [str(part) for part in error.absolute_path]):
-        place = ".".join(map(str, error.absolute_path))
+        place = ".".join([*([parent] if parent else []), *map(str, error.absolute_path)])
         if error.validator == "additionalProperties":
             valid = list(error.schema["properties"])
             yield from (unknown_name(place, key, valid) for key in error.instance if key not in valid)
@@ -59,11 +79,6 @@ def find_mistakes(config: Mapping[str, Any], schema: Mapping[str, Any]) -> Itera
             yield f"{place}: the name {error.instance!r} should be {describe(error.schema)}."
         else:
             yield f"{place}={error.instance!r} should be {describe(error.schema)}."
-    datasets = config.get("datasets")
-    for name, block in datasets.items() if isinstance(datasets, Mapping) else ():
-        own = isinstance(block, Mapping) and "path" in block
-        if name not in DATASETS and not own:
-            yield unknown_dataset("datasets", name)
 
 
 def find_unfit_data(config: Mapping[str, Any]) -> Iterator[str]:

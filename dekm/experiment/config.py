@@ -10,7 +10,8 @@ from dekm.datasets import DATASETS
 from dekm.datasets.dataset import Dataset
 from dekm.errors import InputError, unknown_name
 from dekm.experiment.protocols import FIG1, FIG1_N_CLASSES, FIG1_SETTINGS, PROTOCOLS
-from dekm.methods import find_method
+from dekm.files import digest
+from dekm.methods import DEFINITION, KNOWN, METHODS, Method, find_method
 
 RESULTS = Path("results")
 # Keys of a dataset's block that are not options of its loader.
@@ -127,13 +128,25 @@ class Experiment:
         """The settings in the block of a dataset."""
         return self.config["datasets"][dataset] or {}
 
-    def pretraining_settings(self, dataset: str, architecture: str) -> dict[str, Any]:
-        """Settings of the autoencoders of a dataset."""
-        settings = self._protocol(dataset)["pretraining"] | self.get("pretraining", {})
-        settings |= self.blocks[dataset].settings.get("pretraining", {})
-        if architecture == "conv":
-            settings.pop("layerwise", None)  # of fully connected networks only
-        return settings
+    def pretraining(self, dataset: str, method: str) -> str | None:
+        """Key of the autoencoders that a method starts from on a dataset; None if it starts from none.
+
+        It is the architecture, with a digest of the settings if the method has others than the dataset.
+        """
+        architecture = self.method(method).architecture(self.blocks[dataset].row.kind)
+        if architecture is None:
+            return None
+        common = self._pretraining(dataset, architecture, {})
+        settings = self._pretraining(dataset, architecture, self._own_pretraining(dataset, method))
+        key = "network" if "network" in settings else architecture
+        return key if settings == common else f"{key}-{digest([key, settings])[:8]}"
+
+    def pretraining_settings(self, dataset: str, key: str) -> dict[str, Any]:
+        """Settings of the autoencoders of a dataset with a key that `pretraining` returns."""
+        if "-" not in key:
+            return self._pretraining(dataset, key, {})
+        method = next(name for name in [*self.methods, *KNOWN] if self.pretraining(dataset, name) == key)
+        return self._pretraining(dataset, key.partition("-")[0], self._own_pretraining(dataset, method))
 
     def method_settings(self, dataset: str, method: str) -> dict[str, Any]:
         """Parameters of a method on a dataset.
@@ -143,18 +156,47 @@ class Experiment:
         InputError
             If they would make the method another one.
         """
-        row = find_method(method)
-        key = row.settings_of or method
-        given = dict(self._protocol(dataset)["methods"].get(key, {}))
-        given |= self.config["methods"].get(key) or {}
-        given |= (self.blocks[dataset].settings.get("methods") or {}).get(key) or {}
-        if row.settings_of:  # what makes it another method than the one whose settings it takes
-            given |= row.params
-        return row.with_settings(given)
+        row = self.method(method)
+        inherited = self._given(dataset, row.settings_of) | dict(row.params) if row.settings_of else {}
+        return row.with_settings(inherited | self._given(dataset, method))
 
-    def architecture(self, dataset: str, method: str) -> str | None:
-        """The pretrained autoencoder that a method starts from on a dataset."""
-        return find_method(method).architecture(self.blocks[dataset].row.kind)
+    def method(self, name: str) -> Method:
+        """The method with this key; the configuration may define it."""
+        return find_method(name, self.config["methods"])
+
+    @property
+    def own_methods(self) -> list[str]:
+        """Keys of the methods that the configuration defines: outside estimators and variants."""
+        return [name for name in self.methods if name not in METHODS]
+
+    def _pretraining(self, dataset: str, architecture: str, own: Mapping[str, Any]) -> dict[str, Any]:
+        """Settings of autoencoders: of the protocol, of all datasets, of this one and of one method."""
+        given = {**self.get("pretraining", {}), **self.blocks[dataset].settings.get("pretraining", {}), **own}
+        settings = self._protocol(dataset)["pretraining"] | given
+        if given.get("network"):
+            # A network of the user has none of these, and its own initial weights.
+            unused = {"channels", "hidden", "layerwise"} | ({"init"} - given.keys())
+        else:
+            unused = {"network"} | ({"layerwise"} if architecture == "conv" else set())
+        return {name: value for name, value in settings.items() if name not in unused}
+
+    def _own_pretraining(self, dataset: str, method: str) -> dict[str, Any]:
+        """The settings of the pretraining in the blocks of a method, and of the one whose variant it is."""
+        row = self.method(method)
+        blocks = [self._block(dataset, name) for name in (row.settings_of, method) if name]
+        return {key: value for block in blocks for key, value in (block.get("pretraining") or {}).items()}
+
+    def _given(self, dataset: str, method: str) -> dict[str, Any]:
+        """The parameters in the blocks of one method."""
+        block = self._block(dataset, method)
+        return {name: value for name, value in block.items() if name not in (*DEFINITION, "pretraining")}
+
+    def _block(self, dataset: str, method: str) -> dict[str, Any]:
+        """The block of one method on a dataset: of the protocol, of all datasets and of this one."""
+        block = self._protocol(dataset)["methods"].get(method, {})
+        for methods in (self.config["methods"], self.blocks[dataset].settings.get("methods") or {}):
+            block = merge(block, methods.get(method) or {})
+        return block
 
     def _protocol(self, dataset: str) -> dict[str, Any]:
         protocol = PROTOCOLS[self.get("protocol", "paper")]

@@ -4,7 +4,6 @@ The only module that holds data, their true labels, a method and a metric at onc
 scores and nowhere else.
 """
 
-import inspect
 import logging
 import math
 import time
@@ -12,15 +11,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sklearn.frozen import FrozenEstimator
-
 from dekm.datasets import prepared
 from dekm.errors import InputError
 from dekm.experiment.cells import Cell
+from dekm.experiment.estimators import Settings, build, check_settings, fit
 from dekm.experiment.history import History
 from dekm.experiment.provenance import method_code_digest, pretraining_code_digest
 from dekm.experiment.records import write_pretraining, write_run
-from dekm.methods import Method, find_method
+from dekm.methods import find_method
 from dekm.methods.autoencoder import Autoencoder
 from dekm.results.advice import advice
 from dekm.results.folders import SeedFolder
@@ -29,19 +27,7 @@ from dekm.results.result_set import ResultSet
 logger = logging.getLogger(__name__)
 
 VECTOR_EMBEDDING_DIM = 10
-# Parameters of the estimators that a configuration cannot set: a cell decides them itself.
-RESERVED = {
-    "annealed",
-    "architecture",
-    "autoencoder",
-    "device",
-    "n_clusters",
-    "on_iteration",
-    "progress",
-    "random_state",
-}
-
-Settings = Mapping[str, Any]
+ARCHITECTURES = ("conv", "mlp", "network")  # in a key of pretrained autoencoders, before a dash
 
 
 def pretrain_cell(
@@ -54,21 +40,29 @@ def pretrain_cell(
     device: str = "auto",
     fresh: bool = False,
 ) -> None:
-    """Pretrain one autoencoder per seed; all methods of the dataset start from it.
+    """Pretrain one autoencoder per seed; the methods of the dataset start from it.
 
+    The architecture may be followed by a dash and what distinguishes the settings from those of others.
     Writes ``pretrained/<dataset>/<architecture>/seed<seed>/`` and a ``summary.json`` beside the seeds.
     """
     result_set = ResultSet(results)
     X, _, data = _load(result_set, dataset)
+    kind = architecture.partition("-")[0]
+    if kind not in ARCHITECTURES:
+        raise InputError(f"architecture={architecture!r} should be one of {', '.join(ARCHITECTURES)}.")
     settings = {"embedding_dim": None} | dict(settings)
     if settings["embedding_dim"] is None:
-        settings["embedding_dim"] = data["n_clusters"] if architecture == "conv" else VECTOR_EMBEDDING_DIM
+        as_images = kind != "mlp" and data["kind"] == "images"
+        settings["embedding_dim"] = data["n_clusters"] if as_images else VECTOR_EMBEDDING_DIM
     check_settings(Autoencoder, settings)
-    shared = {"settings": settings, "data": data["digest"], "sources": pretraining_code_digest()}
+    network = settings.get("network")
+    shared = {"settings": settings, "data": data["digest"], "sources": pretraining_code_digest(network)}
 
     def pretrain(seed: int, folder: SeedFolder) -> None:
         started = time.perf_counter()
-        autoencoder = Autoencoder(architecture=architecture, device=device, random_state=seed, **settings)
+        autoencoder = Autoencoder(
+            architecture="auto" if network else kind, device=device, random_state=seed, **settings
+        )
         autoencoder.fit(X)
         write_pretraining(folder, autoencoder, time.perf_counter() - started)
 
@@ -77,6 +71,7 @@ def pretrain_cell(
         {"dataset": dataset, "architecture": architecture},
         {seed: {**shared, "seed": seed} for seed in seeds},
         math.prod(X.shape),
+        concurrent=network is None,
     )
     cell.run(pretrain, device=device, fresh=fresh)
 
@@ -88,32 +83,56 @@ def cluster_cell(
     seeds: Sequence[int],
     settings: Settings,
     *,
+    definition: Settings | None = None,
+    pretrained: str | None = None,
+    network: str | None = None,
     device: str = "auto",
     fresh: bool = False,
 ) -> None:
     """Run one method on one dataset, once per seed.
 
     Writes ``runs/<dataset>/<method>/seed<seed>/`` and a ``summary.json`` beside the seeds.
+
+    Parameters
+    ----------
+    results : Path
+        Folder of results.
+    dataset, method : str
+        Keys of prepared data and of the method.
+    seeds : sequence of int
+        Seeds.
+    settings : mapping
+        Parameters of the estimator.
+    definition : mapping, optional
+        Defines a method that is not in the table of methods, see `dekm.methods.find_method`.
+    pretrained : str, optional
+        Key of the autoencoders that it starts from; by default the architecture of the method.
+    network : str, optional
+        Import path of the network of the autoencoders, if it is outside of this package.
+    device : str
+        Name of the device, as for the estimators.
+    fresh : bool
+        Whether to make complete seeds again.
     """
     result_set = ResultSet(results)
     X, y, data = _load(result_set, dataset)
-    row = find_method(method)
+    row = find_method(method, {method: definition})
     settings = row.with_settings(settings)
     check_settings(row.load(), settings)
-    architecture = row.architecture(data["kind"])
+    architecture = row.architecture(data["kind"]) and (pretrained or row.architecture(data["kind"]))
     starts = {seed: pretrained_seed(result_set, data, dataset, architecture, seed) for seed in seeds}
     shared = {
         "settings": settings,
         "data": data["digest"],
         "n_clusters": data["n_clusters"],
+        "estimator": row.estimator,
         "sources": method_code_digest(row.module),
     }
 
     def cluster(seed: int, folder: SeedFolder) -> None:
-        history = History(y, folder.file("live"))
-        estimator = build(row, data["n_clusters"], settings, starts[seed], device, seed)
-        estimator.set_params(on_iteration=history)
-        write_run(folder, estimator.fit(X), X, history)
+        history, start = History(y, folder.file("live")), load_start(starts[seed], device, network)
+        estimator = build(row, data["n_clusters"], settings, start, device, seed)
+        write_run(folder, estimator, fit(estimator, X, start, history), X, history)
 
     cell = Cell(
         result_set.cell(dataset, method),
@@ -124,30 +143,11 @@ def cluster_cell(
         },
         math.prod(X.shape),
         in_table=row.in_table and data.get("n_classes") is None,
+        concurrent=network is None and row.is_ours,
     )
     cell.run(cluster, device=device, fresh=fresh)
     if text := advice(result_set, dataset):
         logger.info("%s", text)
-
-
-def build(
-    row: Method, n_clusters: int, settings: Settings, start: SeedFolder | None, device: str, seed: int
-) -> Any:
-    """The estimator of a cell for one seed, with its pretrained autoencoder if it starts from one."""
-    params = dict(settings)
-    if start is not None:
-        params["autoencoder"] = FrozenEstimator(Autoencoder.load(start.file("autoencoder"), device=device))
-    return row.load()(n_clusters=n_clusters, device=device, random_state=seed, **params)
-
-
-def check_settings(estimator: type, settings: Settings) -> None:
-    """Raise `InputError` unless every setting is a parameter of the estimator that a user may set."""
-    valid = sorted(set(inspect.signature(estimator).parameters) - RESERVED)
-    for name in settings:
-        if name not in valid:
-            raise InputError(
-                f"{name}={settings[name]!r}: {estimator.__name__} has no such setting; it has {valid}."
-            )
 
 
 def pretrained_seed(
@@ -169,6 +169,13 @@ def pretrained_seed(
     if folder.facts["data"] != data["digest"]:
         raise InputError(f"{folder.path} was pretrained on other data than those prepared now: {command}")
     return folder
+
+
+def load_start(folder: SeedFolder | None, device: str, network: str | None) -> Autoencoder | None:
+    """The pretrained autoencoder in a seed's folder; None for a method that uses none."""
+    if folder is None:
+        return None
+    return Autoencoder.load(folder.file("autoencoder"), device=device, network=network)
 
 
 def _load(results: ResultSet, dataset: str) -> tuple[Any, Any, dict[str, Any]]:

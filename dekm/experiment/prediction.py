@@ -15,7 +15,7 @@ from dekm.datasets.tfidf import Texts
 from dekm.datasets.user.folders import IMAGE_SUFFIXES, TEXT_SUFFIXES, list_files
 from dekm.datasets.user.own import feature_names, own_dataset
 from dekm.errors import InputError
-from dekm.methods import find_method
+from dekm.methods import KNOWN, METHODS, Method, find_method
 from dekm.results.folders import SeedFolder
 
 logger = logging.getLogger(__name__)
@@ -28,7 +28,15 @@ TABLE_SETTINGS = {"text_column"}
 TERM_SETTINGS = {"stem", "scaling"}
 
 
-def write_predictions(run: Path, settings: Mapping[str, Any], out: Path, *, device: str = "auto") -> None:
+def write_predictions(
+    run: Path,
+    settings: Mapping[str, Any],
+    out: Path,
+    *,
+    definition: Mapping[str, Any] | None = None,
+    network: str | None = None,
+    device: str = "auto",
+) -> None:
     """Write a CSV file with the cluster of each new sample, in the order of the data.
 
     New texts become tf-idf rows of the terms of the run's own texts; the columns of a new table are matched
@@ -43,6 +51,11 @@ def write_predictions(run: Path, settings: Mapping[str, Any], out: Path, *, devi
     out : Path
         The CSV file. Its columns are sample (the file of an image or text, otherwise the number of the row)
         and cluster.
+    definition : mapping, optional
+        `estimator`, the import path of the class, if the method of the run is outside of this package: no
+        file of a run decides what is imported.
+    network : str, optional
+        Import path of the network of the autoencoder, if it is outside of this package.
     device : str
         "auto", "cpu", "cuda" or "cuda:N".
 
@@ -53,9 +66,12 @@ def write_predictions(run: Path, settings: Mapping[str, Any], out: Path, *, devi
     """
     seed = SeedFolder(run)
     if not seed.file("model").is_file():
-        raise InputError(f"{run} holds no run: it should be like results/own/runs/faces/dekm/seed0.")
+        raise InputError(
+            f"{run} holds no run with a model: it should be like results/own/runs/faces/dekm/seed0."
+        )
     dataset = describe_new_data(seed, settings)
-    estimator = find_method(seed.facts["method"]).load().load(seed.file("model"), device=device)
+    given = {} if network is None else {"network": network}
+    estimator = method_of_run(seed, definition or {}).load().load(seed.file("model"), device=device, **given)
     clusters = estimator.predict(unit_scaled(load_new_data(seed, dataset)))
     path = Path(settings["path"])
     suffixes = TEXT_SUFFIXES if dataset.kind == "text" else IMAGE_SUFFIXES
@@ -65,6 +81,26 @@ def write_predictions(run: Path, settings: Mapping[str, Any], out: Path, *, devi
         writer = csv.writer(stream)
         writer.writerow(["sample", "cluster"])
         writer.writerows(zip(names, clusters.tolist(), strict=True))
+
+
+def method_of_run(seed: SeedFolder, definition: Mapping[str, Any]) -> Method:
+    """The method that made a run.
+
+    Raises
+    ------
+    InputError
+        If it is outside of this package and `definition` does not name it.
+    """
+    name, estimator = seed.facts["method"], seed.facts.get("estimator")
+    if definition or name in KNOWN:
+        return find_method(name, {name: definition})
+    for row in METHODS.values():
+        if row.estimator == estimator:  # a variant of it
+            return row
+    raise InputError(
+        f"{seed.path} was made by {estimator}, which is outside of this package: name the estimator by "
+        f"--define estimator={estimator}, if you trust it."
+    )
 
 
 def describe_new_data(seed: SeedFolder, settings: Mapping[str, Any]) -> Dataset:

@@ -5,30 +5,36 @@ import datetime as dt
 import importlib.metadata
 import platform
 import subprocess
+import sys
+import sysconfig
 import uuid
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from dekm import HOME
 from dekm.files import digest
 
 PACKAGE = Path(__file__).parents[1]
 SCALING = "dekm.datasets.scaling"  # how prepared data become what a method is given
+INSTALLED = ("site-packages", "dist-packages")
 VERSIONED = ("torch", "numpy", "scipy", "scikit-learn")
 
 
 @cache
 def source_digest(*modules: str) -> str:
-    """Digest of the code of some modules and of every module of this package that they import.
+    """Digest of the code of some modules and of every module of this package or of the user that they import.
 
-    Comments, layout and docstrings do not count, so an edit of them makes no result stale.
+    Comments, layout and docstrings do not count, so an edit of them makes no result stale. The modules of
+    installed libraries do not count either.
     """
     pending, trees = list(modules), {}
     while pending:
         module = pending.pop()
-        if module not in trees:
-            tree = ast.parse(_source_file(module).read_text())
-            pending += _imports(tree)
+        file = source_file(module)
+        if file is not None and module not in trees:
+            tree = ast.parse(file.read_text(encoding="utf-8"))
+            pending += _imports(tree, module if file.stem == "__init__" else module.rpartition(".")[0])
             trees[module] = ast.dump(_without_docstrings(tree))
     return digest(trees)
 
@@ -46,9 +52,10 @@ def facts(device: str | None = None) -> dict[str, Any]:
     }
 
 
-def pretraining_code_digest() -> str:
-    """Digest of the code that decides the autoencoders of a dataset."""
-    return source_digest("dekm.methods.autoencoder", SCALING)
+def pretraining_code_digest(network: str | None = None) -> str:
+    """Digest of the code that decides the autoencoders of a dataset; `network` is an import path."""
+    own = [] if network is None else [network.partition(":")[0]]
+    return source_digest("dekm.methods.autoencoder", SCALING, *own)
 
 
 def method_code_digest(module: str) -> str:
@@ -66,20 +73,48 @@ def commit() -> str | None:
         return None
 
 
-def _source_file(module: str) -> Path:
-    path = PACKAGE.parent.joinpath(*module.split("."))
-    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+def source_file(module: str) -> Path | None:
+    """The file of a module of this package or of the user; None for that of an installed library."""
+    parts = module.split(".")
+    roots = [PACKAGE.parent] if parts[0] == "dekm" else [Path(entry) for entry in sys.path]
+    for root in roots:
+        path = root.joinpath(*parts)
+        for file in (path / "__init__.py", path.with_name(f"{path.name}.py")):
+            if file.is_file():
+                installed = root.name in INSTALLED or root == Path(sysconfig.get_path("stdlib"))
+                return None if installed and parts[0] != "dekm" else file
+    return None
 
 
-def _imports(tree: ast.Module) -> list[str]:
-    """Modules of this package that a module imports, at the top of the file or inside a function."""
-    names = []
+def _imports(tree: ast.Module, package: str) -> list[str]:
+    """Names that a module of a package imports, at the top of the file or inside a function."""
+    names: list[str] = []
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names += [node.module] + [f"{node.module}.{alias.name}" for alias in node.names]
+        if isinstance(node, ast.ImportFrom):
+            origin = _origin(node, package)
+            names += [origin, *(f"{origin}.{alias.name}" for alias in node.names)]
         elif isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
-    return [name for name in names if name.startswith("dekm.") and _source_file(name).is_file()]
+    return [module for name in names for module in _modules(name)]
+
+
+def _origin(node: ast.ImportFrom, package: str) -> str:
+    """The module that a statement imports from."""
+    if not node.level:
+        return node.module or ""
+    base = package.split(".")
+    return ".".join([*base[: len(base) - node.level + 1], *([node.module] if node.module else [])])
+
+
+def _modules(name: str) -> list[str]:
+    """The modules that the import of a name executes."""
+    first, *others = name.split(".")
+    if first != "dekm":
+        return [".".join([first, *others[:i]]) for i in range(len(others) + 1)]
+    if not others:  # ``import dekm``: any of its classes may be used
+        return list(HOME.values())
+    # The other modules of this package that are executed, its ``__init__.py`` files, decide no result.
+    return [HOME.get(others[0], name)]
 
 
 def _without_docstrings(tree: ast.Module) -> ast.Module:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from dekm import metrics
+from dekm.experiment.estimators import Fit
 from dekm.experiment.history import History, scores
 from dekm.files import write_csv, write_json
 from dekm.methods.autoencoder import Autoencoder
@@ -19,24 +20,27 @@ def write_pretraining(folder: SeedFolder, autoencoder: Autoencoder, seconds: flo
     write_json(folder.file("metrics"), {"loss": losses[-1]["loss"] if losses else None, "seconds": seconds})
 
 
-def write_run(folder: SeedFolder, estimator: Any, X: Any, history: History) -> None:
-    """Write the fitted estimator of a run, its labels and embedding of `X`, its history and its metrics."""
-    estimator.save(folder.file("model"))
-    write_csv(folder.file("history"), history.rows(estimator.history_))
+def write_run(folder: SeedFolder, estimator: Any, fit: Fit, X: Any, history: History) -> None:
+    """Write the fitted estimator of a run, its labels and embedding of `X`, its history and its metrics.
+
+    An estimator that cannot save itself leaves no model.
+    """
+    if hasattr(estimator, "save"):
+        estimator.save(folder.file("model"))
+    write_csv(folder.file("history"), history.rows(fit.history))
     folder.file("live").unlink(missing_ok=True)
-    np.save(folder.file("labels"), estimator.labels_)
-    np.save(folder.file("embedding"), estimator.embedding_)
+    np.save(folder.file("labels"), fit.labels)
+    np.save(folder.file("embedding"), fit.embedding)
     history.save_iterations(folder.file("iterations"))
-    write_json(folder.file("metrics"), final_metrics(estimator, X, history.y))
+    write_json(folder.file("metrics"), final_metrics(fit, X, history.y))
 
 
-def final_metrics(estimator: Any, X: Any, y: np.ndarray | None) -> dict[str, float | None]:
+def final_metrics(fit: Fit, X: Any, y: np.ndarray | None) -> dict[str, float | None]:
     """The content of a run's ``metrics.json``; without true labels it has no scores."""
-    labels = estimator.labels_
-    return scores(y, labels) | {
-        "silhouette": metrics.silhouette(X, labels),
-        "inertia": estimator.inertia_,
-        "n_clusters_found": estimator.n_clusters_found_,
-        "n_iter": estimator.n_iter_,
-        "seconds": estimator.history_[-1]["seconds"],
+    return scores(y, fit.labels) | {
+        "silhouette": metrics.silhouette(X, fit.labels),
+        "inertia": fit.inertia,
+        "n_clusters_found": fit.n_clusters_found,
+        "n_iter": fit.n_iter,
+        "seconds": fit.history[-1]["seconds"],
     }

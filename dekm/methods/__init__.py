@@ -1,11 +1,14 @@
-"""The methods of Table III. A new method is one module with an estimator and one row of METHODS."""
+"""The methods of Table III. A new method is one module with an estimator and one row of METHODS.
+
+A configuration may define further rows: an estimator outside of the package, or a variant of a known method.
+"""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from pkgutil import resolve_name
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from dekm.errors import InputError
+from dekm.errors import InputError, unknown_name
+from dekm.outside import load_attribute
 
 
 @dataclass(frozen=True)
@@ -15,7 +18,7 @@ class Method:
     Attributes
     ----------
     label : str
-        Name in the paper.
+        Name in the paper, or in the tables.
     estimator : str
         Import path "module:Class"; a string, so that importing this module imports no estimator.
     autoencoder : {"matching", "mlp"} or None
@@ -24,7 +27,7 @@ class Method:
     params : mapping of str to Any
         The parameters of the class that define this method.
     settings_of : str, optional
-        The method whose settings in a configuration this one takes; its own by default.
+        The method whose settings in a configuration this one takes where it has no settings of its own.
     in_table : bool
         Whether it is a row of Table III.
     """
@@ -57,8 +60,24 @@ class Method:
         return {**self.params, **settings}
 
     def load(self) -> Any:
-        """Import and return the estimator's class."""
-        return resolve_name(self.estimator)
+        """Import and return the estimator's class.
+
+        Raises
+        ------
+        InputError
+            If there is none.
+        """
+        return load_attribute(self.estimator)
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether the estimator is one of this package."""
+        return self.module.startswith("dekm.")
+
+    @property
+    def definition(self) -> dict[str, Any]:
+        """What a job needs to know of a row that a configuration defines."""
+        return {"estimator": self.estimator, "label": self.label, "autoencoder": self.autoencoder}
 
     def architecture(self, kind: str) -> Literal["conv", "mlp"] | None:
         """The architecture of the autoencoder for samples of a kind: "images", or any other."""
@@ -66,20 +85,6 @@ class Method:
             return "conv" if kind == "images" else "mlp"
         return self.autoencoder
 
-
-# The strategies of Section IV-F in the paper's order: the space, and the dimensions that are replaced in it.
-_STRATEGY_PARAMS = (("Y", "last"), ("Y", "random"), ("Y", "all"), ("H", "random"), ("H", "all"))
-STRATEGIES: dict[str, Method] = {
-    f"strategy_{i}": Method(
-        f"Strategy {i}",
-        "dekm.methods.dekm:DEKM",
-        "matching",
-        {"space": space, "dims": dims},
-        settings_of="dekm",
-        in_table=False,
-    )
-    for i, (space, dims) in enumerate(_STRATEGY_PARAMS, start=1)
-}
 
 METHODS: dict[str, Method] = {
     "k_means": Method("K-means", "dekm.methods.baselines:KMeans"),
@@ -95,6 +100,47 @@ METHODS: dict[str, Method] = {
 }
 
 
-def find_method(name: str) -> Method:
-    """The method of Table III, or the strategy of Figure 4, with this key."""
-    return METHODS[name] if name in METHODS else STRATEGIES[name]
+# The strategies of Section IV-F in the paper's order: the space, and the dimensions that are replaced in it.
+_STRATEGY_PARAMS = (("Y", "last"), ("Y", "random"), ("Y", "all"), ("H", "random"), ("H", "all"))
+STRATEGIES: dict[str, Method] = {
+    f"strategy_{i}": replace(
+        METHODS["dekm"],
+        label=f"Strategy {i}",
+        params={"space": space, "dims": dims},
+        settings_of="dekm",
+        in_table=False,
+    )
+    for i, (space, dims) in enumerate(_STRATEGY_PARAMS, start=1)
+}
+KNOWN = METHODS | STRATEGIES
+
+# Keys of a method's block in a configuration that are not parameters of the estimator.
+DEFINITION = ("estimator", "method", "label", "autoencoder")
+
+
+def find_method(name: str, blocks: Mapping[str, Any] | None = None) -> Method:
+    """The method with this key.
+
+    Parameters
+    ----------
+    name : str
+        Key of a method of Table III, of a strategy of Figure 4, or of a block that defines a method.
+    blocks : mapping, optional
+        The blocks of a configuration by name. A block defines a method by `estimator`, an import path, or it
+        defines a variant by `method`, the name of another one; both may have `label` and `autoencoder`.
+
+    Raises
+    ------
+    InputError
+        If there is no such method.
+    """
+    block = (blocks or {}).get(name) or {}
+    if name in KNOWN:
+        return KNOWN[name]
+    if "estimator" in block:
+        return Method(block.get("label", name), block["estimator"], block.get("autoencoder"))
+    if "method" not in block:
+        raise InputError(unknown_name("", name, list(METHODS)))
+    row = find_method(block["method"], blocks)
+    autoencoder = block.get("autoencoder", row.autoencoder)
+    return replace(row, label=block.get("label", name), autoencoder=autoencoder, settings_of=block["method"])

@@ -1,5 +1,6 @@
 """The autoencoder of Section III-A as a scikit-learn transformer."""
 
+import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -23,6 +24,7 @@ from dekm.methods.validation import (
 )
 from dekm.nn.device import resolve_device
 from dekm.nn.networks import INITIALIZE, KERNELS, Network, empty_network
+from dekm.nn.own_network import BuildNetwork, build_network, seeded
 from dekm.nn.pretraining import pretrain, pretrain_layers
 from dekm.nn.training import encode
 
@@ -42,15 +44,21 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     ----------
     architecture : {"auto", "conv", "mlp"}, default="auto"
         Convolutional or fully connected; "auto" is convolutional for images and fully connected otherwise.
+    network : callable, str or None, default=None
+        A network other than these two: a function of the shape of a sample and `embedding_dim` that returns a
+        ``torch.nn.Module`` with the submodules ``encoder`` and ``decoder``, or its import path
+        "module:attribute". The parameters of the two networks, `channels` and `hidden`, then have no
+        effect.
     embedding_dim : int, default=10
         Dimension e of the embedding. The paper takes the number of clusters for images and 10 for texts.
     channels : sequence of 3 ints, default=(32, 64, 128)
         Output channels of the convolutions.
     hidden : sequence of int, default=(500, 500, 2000)
         Widths of the hidden layers of the fully connected encoder; the decoder mirrors them.
-    init : {"xavier", "released"}, default="xavier"
-        Initial weights: those of the paper, or those of the authors' released code
-        (`dekm.nn.networks.released_initialize`).
+    init : {"auto", "xavier", "released", "module"}, default="auto"
+        Initial weights: "xavier", those of the paper; "released", those of the authors' released code
+        (`dekm.nn.networks.released_initialize`); or "module", those that `network` comes with, drawn under
+        the seed or given. "auto" is "module" with a `network` and "xavier" without.
     layerwise : bool, default=False
         Whether to pretrain every layer as a denoising autoencoder for `n_epochs` first, as DEC does [2]_.
         Only for fully connected networks.
@@ -96,7 +104,7 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         "embedding_dim": Integer(1),
         "channels": Integers(1, length=len(KERNELS)),
         "hidden": Integers(1),
-        "init": Choice(tuple(INITIALIZE)),
+        "init": Choice(("auto", *INITIALIZE, "module")),
         "layerwise": Choice((True, False)),
         "n_epochs": Integer(0),
         "batch_size": Integer(1),
@@ -107,10 +115,11 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self,
         *,
         architecture: str = "auto",
+        network: BuildNetwork | str | None = None,
         embedding_dim: int = 10,
         channels: Sequence[int] = (32, 64, 128),
         hidden: Sequence[int] = (500, 500, 2000),
-        init: str = "xavier",
+        init: str = "auto",
         layerwise: bool = False,
         n_epochs: int = 200,
         batch_size: int = 256,
@@ -120,6 +129,7 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.architecture = architecture
+        self.network = network
         self.embedding_dim = embedding_dim
         self.channels = channels
         self.hidden = hidden
@@ -138,18 +148,26 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         samples = check_samples(self, X, reset=True).to(resolve_device(self.device))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         generator = torch.Generator().manual_seed(seed)
-        self.module_ = self._empty_network()
-        INITIALIZE[self.init](self.module_, generator)
+        with seeded(seed, torch.device("cpu")):  # from which the layers of a given network draw their weights
+            self.module_ = self._network()
+        init = ("xavier" if self.network is None else "module") if self.init == "auto" else self.init
+        if init in INITIALIZE:
+            INITIALIZE[init](self.module_, generator)
         self.module_.to(samples.device)
         schedule: dict[str, Any] = {"n_epochs": self.n_epochs, "batch_size": self.batch_size, "lr": self.lr}
         if self.layerwise:
             pretrain_layers(
                 self.module_.encoder, self.module_.decoder, samples, **schedule, generator=generator
             )
-        self.loss_curve_ = pretrain(
-            self.module_, samples, **schedule, generator=generator, progress=self.progress
-        )
+        with self.random_layers(seed, samples.device):
+            self.loss_curve_ = pretrain(
+                self.module_, samples, **schedule, generator=generator, progress=self.progress
+            )
         return self
+
+    def random_layers(self, seed: int, device: torch.device) -> contextlib.AbstractContextManager[None]:
+        """Seed the random layers of `network`, such as dropout, within a block; the paper's have none."""
+        return contextlib.nullcontext() if self.network is None else seeded(seed, device)
 
     def transform(self, X: Any) -> np.ndarray:
         """Embed samples: H = f(X), float32 of shape (n, e)."""
@@ -164,20 +182,28 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         write_model(path, "Autoencoder", *self._state())
 
     @classmethod
-    def load(cls, path: str | Path, *, device: str = "auto") -> Self:
-        """Read a file that `save` wrote."""
-        return cls._from_state(*read_model(path, "Autoencoder"), device)
+    def load(
+        cls, path: str | Path, *, device: str = "auto", network: BuildNetwork | str | None = None
+    ) -> Self:
+        """Read a file that `save` wrote; it does not hold the parameter `network`, which is passed again."""
+        return cls._from_state(*read_model(path, "Autoencoder"), device, network)
 
     def _state(self) -> tuple[Tensors, Facts]:
-        settings = self.get_params() | {"random_state": None}
+        settings = self.get_params() | {"random_state": None, "network": None}
         facts = {"settings": settings, "shape": self.sample_shape_, "loss_curve": self.loss_curve_}
+        facts["has_network"] = self.network is not None
         if hasattr(self, "feature_names_in_"):
             facts["feature_names"] = list(self.feature_names_in_)
-        return self.module_.state_dict(), facts
+        return {name: value.clone() for name, value in self.module_.state_dict().items()}, facts
 
     @classmethod
-    def _from_state(cls, weights: Tensors, facts: Facts, device: str) -> Self:
-        settings = facts["settings"] | {"device": device}
+    def _from_state(
+        cls, weights: Tensors, facts: Facts, device: str, network: BuildNetwork | str | None
+    ) -> Self:
+        if facts.get("has_network", False) != (network is not None):
+            given = "a network of its own: pass it again" if network is None else "none: leave it out"
+            raise InputError(f"network={network!r}: the saved autoencoder has {given}.")
+        settings = facts["settings"] | {"device": device, "network": network}
         if "pretraining" in settings:  # files of earlier versions: "end_to_end" or "layerwise"
             settings["layerwise"] = settings.pop("pretraining") == "layerwise"
         loaded = cls(**settings)
@@ -186,8 +212,13 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         loaded.loss_curve_ = facts["loss_curve"]
         if "feature_names" in facts:
             loaded.feature_names_in_ = np.array(facts["feature_names"], dtype=object)
-        loaded.module_ = loaded._empty_network()
-        loaded.module_.load_state_dict(weights)
+        with seeded(0, torch.device("cpu")):  # the weights are replaced: draw none from the global generator
+            loaded.module_ = loaded._network()
+        try:
+            loaded.module_.load_state_dict(weights)
+        except RuntimeError as error:
+            reason = str(error).splitlines()[-1].strip()
+            raise InputError(f"network={network!r} does not fit the saved weights: {reason}") from error
         loaded.module_.to(resolve_device(device))
         return loaded
 
@@ -201,17 +232,30 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         tags.transformer_tags.preserves_dtype = ["float32"]
         return tags
 
-    def _empty_network(self) -> Network:
-        """The network for samples of `sample_shape_`, its weights not yet set."""
-        shape, architecture = self.sample_shape_, self.architecture
-        if architecture == "auto":
-            architecture = "conv" if len(shape) == 3 else "mlp"
-        if architecture == "conv" and len(shape) != 3:
+    def _check_network(self) -> None:
+        """Raise `InputError` if the parameters of the network contradict each other or the samples."""
+        shape = self.sample_shape_
+        if self.network is not None and (self.architecture != "auto" or self.layerwise):
+            raise InputError(f"network={self.network!r} needs architecture='auto' and layerwise=False.")
+        if self.init == ("module" if self.network is None else "released"):
+            raise InputError(f"init={self.init!r} is not for network={self.network!r}.")
+        if self.architecture == "conv" and len(shape) != 3:
             raise InputError(
                 f"architecture='conv' needs images of shape (h, w, c); a sample here is {shape}."
             )
-        if architecture == "conv" and self.layerwise:
+        if self._is_convolutional() and self.layerwise:
             raise InputError(
                 "layerwise=True is for fully connected networks: set architecture='mlp', or layerwise=False."
             )
+
+    def _is_convolutional(self) -> bool:
+        return self.architecture == "conv" or (self.architecture == "auto" and len(self.sample_shape_) == 3)
+
+    def _network(self) -> Network:
+        """The network for samples of `sample_shape_`; the weights of the paper's networks are not yet set."""
+        self._check_network()
+        shape = self.sample_shape_
+        if self.network is not None:
+            return build_network(self.network, shape, self.embedding_dim)
+        architecture = "conv" if self._is_convolutional() else "mlp"
         return empty_network(shape, architecture, self.embedding_dim, self.channels, self.hidden)

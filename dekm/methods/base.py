@@ -1,5 +1,6 @@
 """Base class of all methods: an embedding, cluster centers in it, and the nearest center as the label."""
 
+import contextlib
 import time
 import warnings
 from dataclasses import replace
@@ -93,7 +94,10 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
     @classmethod
     def load(cls, path: str | Path, *, device: str = "auto") -> Self:
         """Read a file that `save` wrote; it holds neither `on_iteration` nor a RandomState instance."""
-        tensors, facts = read_model(path, cls.__name__)
+        return cls._from_state(*read_model(path, cls.__name__), device)
+
+    @classmethod
+    def _from_state(cls, tensors: Tensors, facts: Facts, device: str) -> Self:
         loaded = cls(**facts.pop("params") | {"device": device})
         loaded._restore(tensors, facts)
         return loaded
@@ -168,14 +172,17 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         check_parameters(self)
         random_state = check_random_state(self.random_state)
         self.history_: list[dict[str, float]] = []
+        self._first_labels: Tensor | None = None
         self._bar = tqdm(desc=type(self).__name__, unit=" iterations", disable=not self.progress)
+        self._until_finished = contextlib.ExitStack()
         self._started = time.perf_counter()
-        return random_state, torch.Generator().manual_seed(int(random_state.randint(2**31 - 1)))
+        self._seed = int(random_state.randint(2**31 - 1))
+        return random_state, torch.Generator().manual_seed(self._seed)
 
     def report(self, iteration: Iteration) -> None:
         """Append an iteration to `history_` and call `on_iteration`, whose time does not count."""
         seconds = time.perf_counter() - self._started
-        if iteration.n_iter == 0:
+        if self._first_labels is None:
             self._first_labels = iteration.labels.clone()
         iteration = replace(iteration, first_labels=self._first_labels)
         self.history_.append(iteration.row() | {"seconds": seconds})
@@ -198,6 +205,7 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
             Number of updates of the representation.
         """
         self._bar.close()
+        self._until_finished.close()
         self.embedding_ = H.cpu().numpy()
         self.labels_ = partition.labels.cpu().numpy()
         self.cluster_centers_ = partition.centers.cpu().numpy()
@@ -206,15 +214,17 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         self.n_clusters_found_ = len(np.unique(self.labels_))
         for notice in self._doubts():
             warnings.warn(notice, ConvergenceWarning, stacklevel=3)
-        del self._bar, self._first_labels, self._samples
+        del self._bar, self._first_labels, self._samples, self._until_finished, self._seed
         return self
 
     def _doubts(self) -> list[str]:
         if self.n_clusters_found_ < self.n_clusters:
             return [empty_clusters(self.embedding_, self.n_clusters_found_, self.n_clusters) + self._ADVICE]
-        first = self._first_labels.cpu().numpy()
-        if np.array_equal(first, self.labels_):
+        if self._first_labels is None or torch.equal(
+            self._first_labels.cpu(), torch.from_numpy(self.labels_)
+        ):
             return []
+        first = self._first_labels.cpu().numpy()
         X = self._samples.cpu().numpy()
         silhouettes = (silhouette(X, labels) for labels in (first, self.labels_))
         return notices(self.history_, len(X), self.n_clusters, self.embedding_.shape[1], *silhouettes)

@@ -2,7 +2,8 @@
 
 import copy
 import warnings
-from typing import Any
+from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
 from jaxtyping import Float
@@ -14,8 +15,9 @@ from torch import Tensor
 from dekm.errors import InputError
 from dekm.methods.autoencoder import Autoencoder
 from dekm.methods.base import Clusterer
-from dekm.methods.persistence import Facts, Tensors, with_prefix, without_prefix
+from dekm.methods.persistence import Facts, Tensors, read_model, with_prefix, without_prefix
 from dekm.nn.networks import Network
+from dekm.nn.own_network import BuildNetwork
 from dekm.nn.training import encode
 
 
@@ -95,6 +97,7 @@ class DeepClusterer(Clusterer):
                 f"X has samples of shape {self.sample_shape_}, but the autoencoder was fitted on samples "
                 f"of shape {self.autoencoder_.sample_shape_}."
             )
+        self._until_finished.enter_context(inner.random_layers(self._seed, samples.device))
         return copy.deepcopy(self.autoencoder_.module_).to(samples.device)
 
     def warn_unless_converged(self, changed: float, tol: float, max_iter: int) -> None:
@@ -107,6 +110,14 @@ class DeepClusterer(Clusterer):
                 stacklevel=3,
             )
 
+    @classmethod
+    def load(
+        cls, path: str | Path, *, device: str = "auto", network: BuildNetwork | str | None = None
+    ) -> Self:
+        """Read a file that `save` wrote; the `network` of the autoencoder, if it had one, is passed again."""
+        tensors, facts = read_model(path, cls.__name__)
+        return cls._from_state(tensors, facts | {"network": network}, device)
+
     def _state(self) -> tuple[Tensors, Facts]:
         tensors, facts = super()._state()
         weights, facts["autoencoder"] = self.autoencoder_._state()
@@ -116,7 +127,8 @@ class DeepClusterer(Clusterer):
 
     def _restore(self, tensors: Tensors, facts: Facts) -> None:
         weights = without_prefix("autoencoder_.", tensors)
-        self.autoencoder_ = Autoencoder._from_state(weights, facts.pop("autoencoder"), self.device)
+        start = (facts.pop("autoencoder"), self.device, facts.pop("network"))
+        self.autoencoder_ = Autoencoder._from_state(weights, *start)
         self.autoencoder = FrozenEstimator(self.autoencoder_)
         self.encoder_ = copy.deepcopy(self.autoencoder_.module_.encoder)
         self.encoder_.load_state_dict(without_prefix("encoder_.", tensors))

@@ -38,7 +38,18 @@ def convolution_sides(side: int) -> tuple[list[int], list[int]]:
     return sides, paddings
 
 
-class ConvAutoencoder(nn.Module):
+class Network(nn.Module):
+    """An encoder f and a decoder g."""
+
+    encoder: nn.Module
+    decoder: nn.Module
+
+    def forward(self, x: Float[Tensor, "b ..."]) -> Float[Tensor, "b ..."]:
+        """The reconstruction g(f(x))."""
+        return self.decoder(self.encoder(x))
+
+
+class ConvAutoencoder(Network):
     """Convolutional autoencoder for images (h, w, c).
 
     The encoder is three convolutions of stride 2 with ReLU and a linear embedding; the decoder mirrors it
@@ -80,12 +91,8 @@ class ConvAutoencoder(nn.Module):
         self.encoder = nn.Sequential(*encoder, nn.Flatten(), Dense(n_code, embedding_dim))
         self.decoder = nn.Sequential(Dense(embedding_dim, n_code), nn.Unflatten(1, code), *decoder)
 
-    def forward(self, x: Float[Tensor, "b h w c"]) -> Float[Tensor, "b h w c"]:
-        """The reconstruction g(f(x))."""
-        return self.decoder(self.encoder(x))
 
-
-class MLPAutoencoder(nn.Module):
+class MLPAutoencoder(Network):
     """Fully connected autoencoder for samples of any shape; the paper's is d-500-500-2000-e, mirrored.
 
     Parameters
@@ -103,13 +110,6 @@ class MLPAutoencoder(nn.Module):
         widths = [math.prod(shape), *hidden, embedding_dim]
         self.encoder = nn.Sequential(nn.Flatten(), *dense_layers(widths))
         self.decoder = nn.Sequential(*dense_layers(widths[::-1]), nn.Unflatten(1, tuple(shape)))
-
-    def forward(self, x: Float[Tensor, "b ..."]) -> Float[Tensor, "b ..."]:
-        """The reconstruction g(f(x))."""
-        return self.decoder(self.encoder(x))
-
-
-Network = ConvAutoencoder | MLPAutoencoder
 
 
 def empty_network(
@@ -142,12 +142,17 @@ def dense_layers(widths: Sequence[int]) -> list[nn.Module]:
 
 
 def xavier_initialize(module: nn.Module, generator: torch.Generator) -> None:
-    """Set Xavier uniform weights and zero biases in place (Section IV-C)."""
-    for parameter in module.parameters():
-        if parameter.ndim > 1:
-            nn.init.xavier_uniform_(parameter, generator=generator)
-        else:
-            nn.init.zeros_(parameter)
+    """Set Xavier uniform weights and zero biases in place (Section IV-C).
+
+    Layers that have no matrix, such as batch normalization, keep their own parameters.
+    """
+    for layer in module.modules():
+        parameters = list(layer.parameters(recurse=False))
+        for parameter in parameters if any(value.ndim > 1 for value in parameters) else ():
+            if parameter.ndim > 1:
+                nn.init.xavier_uniform_(parameter, generator=generator)
+            else:
+                nn.init.zeros_(parameter)
 
 
 def released_initialize(network: Network, generator: torch.Generator) -> None:

@@ -12,13 +12,14 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from tqdm import trange
 
+from dekm.nn.networks import Network
 from dekm.nn.training import Step, batches, encode, squared_error, steps_per_epoch, train
 
 DROPOUT = 0.2
 
 
 def pretrain(
-    autoencoder: nn.Module,
+    autoencoder: Network,
     X: Float[Tensor, "n ..."],
     *,
     n_epochs: int,
@@ -47,8 +48,8 @@ def pretrain(
 
 
 def pretrain_layers(
-    encoder: nn.Sequential,
-    decoder: nn.Sequential,
+    encoder: nn.Module,
+    decoder: nn.Module,
     X: Float[Tensor, "n ..."],
     *,
     n_epochs: int,
@@ -63,8 +64,8 @@ def pretrain_layers(
     layer, but not to the samples and not to the embedding. The embedding and the reconstructed samples are
     linear, all other activations are ReLU.
     """
-    encoders = [layer for layer in encoder if isinstance(layer, nn.Linear)]
-    decoders = [layer for layer in decoder if isinstance(layer, nn.Linear)][::-1]
+    encoders = [layer for layer in encoder.children() if isinstance(layer, nn.Linear)]
+    decoders = [layer for layer in decoder.children() if isinstance(layer, nn.Linear)][::-1]
     # `generator` is on the CPU; dropout is drawn on the device of the samples.
     noise = torch.Generator(X.device).manual_seed(int(torch.randint(2**31, (1,), generator=generator)))
     inputs = X.flatten(1)

@@ -11,6 +11,7 @@ from dekm.errors import InputError
 from dekm.nn.allocator import keep_freed_memory
 from dekm.nn.device import precision_of_steps, tensor_cores
 from dekm.nn.optimizers import Adam, Optimizer
+from dekm.nn.own_network import evaluation
 
 EMBEDDING_BATCH = 2048
 WARM_UP = 3  # steps before a capture, which initialize the CUDA libraries
@@ -181,6 +182,6 @@ def steps_per_epoch(n_samples: int, batch_size: int) -> int:
 
 @torch.no_grad()
 def encode(encoder: nn.Module, X: Float[Tensor, "n ..."]) -> Float[Tensor, "n e"]:
-    """Embedding H = f(X) without gradients: line 3 of Algorithm 1."""
-    with precision_of_steps(X):
+    """Embedding H = f(X) without gradients and in evaluation mode: line 3 of Algorithm 1."""
+    with precision_of_steps(X), evaluation(encoder):
         return torch.cat([encoder(batch) for batch in X.split(EMBEDDING_BATCH)])

@@ -46,10 +46,9 @@ def test_the_schema_names_every_method() -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_the_schema_names_every_parameter_of_a_method(method: str) -> None:
     parameters = set(inspect.signature(METHODS[method].load()).parameters) - NOT_IN_CONFIG
-    assert (
-        set(resolve(resolve(SCHEMA["properties"]["methods"])["properties"][method])["properties"])
-        == parameters
-    )
+    named = resolve(resolve(SCHEMA["properties"]["methods"])["properties"][method])["properties"]
+    assert set(named) - {"pretraining"} == parameters
+    assert ("pretraining" in named) == (METHODS[method].autoencoder is not None)
 
 
 def test_the_schema_names_every_setting_of_the_pretraining() -> None:
@@ -90,7 +89,7 @@ def test_a_dataset_overrides_pretraining_and_parameters() -> None:
 )
 def test_the_architecture_follows_from_the_rows(dataset: str, method: str, architecture: str | None) -> None:
     experiment = Experiment(MINIMAL | {"datasets": {dataset: {}}, "methods": {method: {}}})
-    assert experiment.architecture(dataset, method) == architecture
+    assert experiment.pretraining(dataset, method) == architecture
 
 
 def test_every_mistake_is_listed_with_its_place_and_what_is_right() -> None:
@@ -138,7 +137,7 @@ def test_own_data_join_by_a_block_and_their_header_tells_the_architecture(tmp_pa
             for kind in ("npy", "npz")
         }
     experiment = read_experiment(MINIMAL | {"datasets": datasets, "methods": {"dekm": {}}}, SCHEMA_FILE)
-    architectures = {name: experiment.architecture(name, "dekm") for name in datasets}
+    architectures = {name: experiment.pretraining(name, "dekm") for name in datasets}
     assert architectures == {name: "mlp" if name.startswith("rows") else "conv" for name in datasets}
 
 

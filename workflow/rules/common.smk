@@ -17,12 +17,17 @@ from dekm.experiment.provenance import (
     source_digest,
 )
 from dekm.files import files_digest
-from dekm.methods import STRATEGIES, find_method
+from dekm.methods import STRATEGIES
 
 # The experiment
 
+# Modules that the configuration names are searched in the folder of its file.
+MODULES = Path((workflow.configfiles or ["."])[-1]).absolute().parent
+
 try:
-    EXPERIMENT = read_experiment(config, ROOT / "config" / "config.schema.yaml")
+    EXPERIMENT = read_experiment(
+        config, ROOT / "config" / "config.schema.yaml", MODULES
+    )
 except InputError as error:
     raise WorkflowError(str(error))
 
@@ -49,6 +54,7 @@ GPUS = 0 if DEVICE == "cpu" else 1
 FRESH = "--fresh" if EXPERIMENT.get("fresh", False) else ""
 MIRROR = EXPERIMENT.get("mirror", None)
 MIRROR = f"--mirror {shlex.quote(MIRROR)}" if MIRROR else ""
+MODULES = f"--modules {shlex.quote(str(MODULES))}"
 
 # The jobs import the package from this repository, whatever their working directory and environment.
 
@@ -60,16 +66,16 @@ shell.prefix(
 wildcard_constraints:
     dataset="|".join(EXPERIMENT.blocks),
     method="|".join([*EXPERIMENT.methods, "dekm", *STRATEGIES]),
-    architecture="conv|mlp",
+    architecture="(conv|mlp|network)(-[0-9a-f]+)?",
 
 
 # Arguments of the command line
 
 
-def set_arguments(settings):
+def set_arguments(settings, option="--set"):
     """Settings as arguments."""
     pairs = (f"{name}={json.dumps(value)}" for name, value in settings.items())
-    return " ".join(f"--set {shlex.quote(pair)}" for pair in pairs)
+    return " ".join(f"{option} {shlex.quote(pair)}" for pair in pairs)
 
 
 def dataset_arguments(wildcards):
@@ -103,6 +109,32 @@ def method_arguments(wildcards):
     )
 
 
+def definition_arguments(wildcards):
+    """Definition of a method that the configuration defines; nothing for the others."""
+    if wildcards.method not in EXPERIMENT.own_methods:
+        return ""
+    definition = EXPERIMENT.method(wildcards.method).definition
+    return set_arguments(definition, "--define")
+
+
+def start_arguments(wildcards):
+    """The pretrained autoencoders of a cell, if they are not those of its architecture; and their network."""
+    key = EXPERIMENT.pretraining(wildcards.dataset, wildcards.method) or ""
+    arguments = f"--pretrained {key}" if key not in ("", "conv", "mlp") else ""
+    if key.startswith("network"):
+        network = EXPERIMENT.pretraining_settings(wildcards.dataset, key)["network"]
+        arguments += f" --network {shlex.quote(network)}"
+    return arguments
+
+
+def label_arguments():
+    """Labels of the methods that the configuration defines."""
+    return " ".join(
+        f"--label {shlex.quote(f'{name}={EXPERIMENT.method(name).label}')}"
+        for name in EXPERIMENT.own_methods
+    )
+
+
 def left_out_arguments():
     """Reasons why datasets are left out of the tables."""
     return " ".join(
@@ -124,10 +156,9 @@ def raw_files(wildcards):
 
 def pretrained_autoencoders(wildcards):
     """The pretrained autoencoders of a cell; nothing for a method without autoencoder."""
-    dataset = wildcards.dataset
-    architecture = EXPERIMENT.architecture(dataset, wildcards.method)
+    key = EXPERIMENT.pretraining(wildcards.dataset, wildcards.method)
     found = expand(
-        rules.pretrain.output, dataset=dataset, architecture=architecture or []
+        rules.pretrain.output, dataset=wildcards.dataset, architecture=key or []
     )
     return found
 
@@ -151,9 +182,17 @@ def loader_digest(wildcards):
     return source_digest("dekm.datasets.prepared", loader)
 
 
+def pretraining_digest(wildcards):
+    """Digest of the code that affects the autoencoders of a dataset."""
+    settings = EXPERIMENT.pretraining_settings(
+        wildcards.dataset, wildcards.architecture
+    )
+    return pretraining_code_digest(settings.get("network"))
+
+
 def method_digest(wildcards):
     """Digest of the code that affects the runs of a method."""
-    return method_code_digest(find_method(wildcards.method).module)
+    return method_code_digest(EXPERIMENT.method(wildcards.method).module)
 
 
 def own_files_digest(wildcards):

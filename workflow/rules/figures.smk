@@ -4,6 +4,11 @@ FIG5_METHODS = [
     for name in ("pca_k_means", "ae_k_means", "dec", "dekm")
     if name in EXPERIMENT.methods
 ]
+RUN_METHODS = [
+    name
+    for name in EXPERIMENT.methods
+    if name == "dekm" or name in EXPERIMENT.own_methods
+]
 
 
 localrules:
@@ -200,5 +205,5 @@ rule figures:
         expand(
             rules.figures_of_run.output,
             dataset=EXPERIMENT.datasets,
-            method=[name for name in EXPERIMENT.methods if name == "dekm"],
+            method=RUN_METHODS,
         ),

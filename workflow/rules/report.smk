@@ -80,6 +80,7 @@ rule table:
         datasets=[*EXPERIMENT.datasets, *EXPERIMENT.left_out],
         methods=EXPERIMENT.methods,
         strategies=[*STRATEGIES] if "fig4" in EXPERIMENT.figures else [],
+        labels=label_arguments(),
         left_out=left_out_arguments(),
         folder=output_folder,
         sources=source_digest("dekm.tables"),
@@ -87,7 +88,7 @@ rule table:
         "Write Table III and the derived tables"
     shell:
         "python -m dekm table --results {params.results} --datasets {params.datasets}"
-        " --methods {params.methods} --strategies {params.strategies} {params.left_out}"
+        " --methods {params.methods} --strategies {params.strategies} {params.labels} {params.left_out}"
         " --paper {input.paper:q} --out {params.folder} 2> {log}"
 
 
@@ -107,6 +108,7 @@ use rule table as table_of_dataset with:
         datasets="{dataset}",
         methods=EXPERIMENT.methods,
         strategies=[],
+        labels=label_arguments(),
         left_out="",
         folder=output_folder,
         sources=source_digest("dekm.tables"),

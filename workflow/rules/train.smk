@@ -16,16 +16,17 @@ rule pretrain:
         runtime="1d",
         device=DEVICE,
         fresh=FRESH,
+        modules=MODULES,
     params:
         results=results_folder,
         seeds=dataset_seeds,
         settings=pretraining_arguments,
-        sources=pretraining_code_digest(),
+        sources=pretraining_digest,
     message:
         "Pretrain the {wildcards.architecture} autoencoders of {wildcards.dataset}, seeds {params.seeds}"
     shell:
         "python -m dekm pretrain {wildcards.dataset} {wildcards.architecture} --results {params.results}"
-        " --seeds {params.seeds} --device {resources.device} {params.settings} {resources.fresh} 2> {log}"
+        " --seeds {params.seeds} --device {resources.device} {resources.modules} {params.settings} {resources.fresh} 2> {log}"
 
 
 rule cluster:
@@ -47,13 +48,17 @@ rule cluster:
         runtime="1d",
         device=DEVICE,
         fresh=FRESH,
+        modules=MODULES,
     params:
         results=results_folder,
         seeds=dataset_seeds,
         settings=method_arguments,
+        definition=definition_arguments,
+        start=start_arguments,
         sources=method_digest,
     message:
         "Cluster {wildcards.dataset} with {wildcards.method}, seeds {params.seeds}"
     shell:
         "python -m dekm cluster {wildcards.dataset} {wildcards.method} --results {params.results}"
-        " --seeds {params.seeds} --device {resources.device} {params.settings} {resources.fresh} 2> {log}"
+        " --seeds {params.seeds} --device {resources.device} {params.definition} {params.start}"
+        " {resources.modules} {params.settings} {resources.fresh} 2> {log}"

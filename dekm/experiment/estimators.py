@@ -1,0 +1,185 @@
+"""How a cell makes its estimator, fits it, and reads what it learned.
+
+The methods of this package are fitted as they are. Any other scikit-learn clusterer is given what its
+constructor and its tags accept, and what it lacks of a `Clusterer` is computed from its labels.
+"""
+
+import inspect
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from scipy import sparse
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import get_tags
+
+from dekm.errors import InputError, unknown_name
+from dekm.experiment.history import History
+from dekm.methods import Method
+from dekm.methods.autoencoder import Autoencoder
+from dekm.methods.base import Clusterer
+from dekm.methods.iteration import Iteration
+
+# Parameters of the estimators that a configuration cannot set: a cell decides them itself.
+DECIDED = {"autoencoder", "device", "n_clusters", "on_iteration", "progress", "random_state"}
+RESERVED = DECIDED | {"annealed", "architecture"}
+
+Settings = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What a run learned.
+
+    Attributes
+    ----------
+    labels : int64 array of shape (n,)
+        Cluster of each sample.
+    embedding : float array of shape (n, e)
+        Embedding of each sample, or the samples as vectors if the method has none.
+    inertia : float
+        Sum of the squared distances of the embedded samples to the centers of their clusters.
+    n_iter : int
+        Number of iterations; 0 if the method does not tell it.
+    history : list of dict
+        One row per iteration, as in ``history_`` of a `Clusterer`.
+    """
+
+    labels: np.ndarray
+    embedding: np.ndarray
+    inertia: float
+    n_iter: int
+    history: list[dict[str, float]]
+
+    @property
+    def n_clusters_found(self) -> int:
+        """Number of clusters that are not empty; a negative label is that of no cluster."""
+        return len(np.unique(self.labels[self.labels >= 0]))
+
+
+def parameters(estimator: Any) -> Mapping[str, inspect.Parameter]:
+    """The parameters of the constructor of an estimator's class."""
+    return inspect.signature(estimator).parameters
+
+
+def takes_any(estimator: Any) -> bool:
+    """Whether the constructor of an estimator's class takes keyword arguments of any name."""
+    return any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters(estimator).values())
+
+
+def check_settings(estimator: type, settings: Settings) -> None:
+    """Raise `InputError` unless every setting is a parameter of the estimator that a user may set."""
+    reserved = RESERVED if estimator.__module__.startswith("dekm.") else DECIDED
+    valid = sorted(
+        name
+        for name, parameter in parameters(estimator).items()
+        if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+    )
+    for name in settings:
+        if name in reserved or (name not in valid and not takes_any(estimator)):
+            settable = [name for name in valid if name not in reserved]
+            raise InputError(f"{estimator.__name__}: {unknown_name('', name, settable)}")
+
+
+def check_estimator(row: Method) -> None:
+    """Raise `InputError` unless an outside estimator is a class that a cell can use."""
+    estimator = row.load()
+    if not inspect.isclass(estimator):
+        raise InputError(f"estimator={row.estimator!r} should be a class; it is {estimator!r}.")
+    if not hasattr(estimator, "fit"):
+        raise InputError(f"estimator={row.estimator!r} should have the method fit(X).")
+    if "n_clusters" not in parameters(estimator) and not takes_any(estimator):
+        raise InputError(
+            f"estimator={row.estimator!r} should have a constructor with the parameter n_clusters."
+        )
+
+
+def build(
+    row: Method, n_clusters: int, settings: Settings, start: Autoencoder | None, device: str, seed: int
+) -> Any:
+    """The estimator of a cell for one seed, with its pretrained autoencoder if it starts from one."""
+    estimator = row.load()
+    decided: dict[str, Any] = {"device": device, "random_state": seed}
+    if start is not None:
+        decided["autoencoder"] = FrozenEstimator(start)
+    known = parameters(estimator)
+    decided = {name: value for name, value in decided.items() if name in known}
+    return estimator(n_clusters=n_clusters, **decided, **settings)
+
+
+def fit(estimator: Any, X: Any, start: Autoencoder | None, history: History) -> Fit:
+    """Fit an estimator and return what it learned.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A `Clusterer`, or any clusterer with ``fit_predict``, or with ``fit`` and ``labels_``.
+    X : array or sparse matrix
+        The samples.
+    start : Autoencoder or None
+        A pretrained autoencoder; an estimator that has no parameter for it clusters the embedding.
+    history : History
+        The hook that scores each iteration.
+
+    Raises
+    ------
+    InputError
+        If the estimator does not return one label per sample.
+    """
+    if start is not None and "autoencoder" not in parameters(type(estimator)):
+        X = start.transform(X)
+    if isinstance(estimator, Clusterer):
+        estimator.set_params(on_iteration=history)
+    else:
+        X = as_vectors(X, accepts_sparse=get_tags(estimator).input_tags.sparse)
+    started = time.perf_counter()
+    labels = fit_labels(estimator, X)
+    seconds = time.perf_counter() - started
+    embedding = find_embedding(estimator, X)
+    n_iter = int(getattr(estimator, "n_iter_", 0))
+    if isinstance(estimator, Clusterer) and history.scores:
+        return Fit(labels, embedding, estimator.inertia_, n_iter, estimator.history_)
+    only = last_iteration(n_iter, embedding, labels)
+    history(only)
+    return Fit(labels, embedding, only.inertia, n_iter, [only.row() | {"seconds": seconds}])
+
+
+def as_vectors(X: Any, *, accepts_sparse: bool) -> Any:
+    """Samples as rows; a sparse matrix becomes an array unless the estimator accepts it."""
+    if sparse.issparse(X):
+        return X if accepts_sparse else X.toarray()
+    return X.reshape(len(X), -1)
+
+
+def fit_labels(estimator: Any, X: Any) -> np.ndarray:
+    """Fit an estimator and return the cluster of each sample."""
+    labels = estimator.fit_predict(X) if hasattr(estimator, "fit_predict") else estimator.fit(X).labels_
+    labels = np.asarray(labels)
+    if labels.shape != (X.shape[0],) or labels.dtype.kind not in "iu":
+        raise InputError(
+            f"{type(estimator).__name__} returned labels of shape {labels.shape} and type {labels.dtype}; "
+            f"they should be {X.shape[0]} integers, one per sample."
+        )
+    return labels.astype(np.int64)
+
+
+def find_embedding(estimator: Any, X: Any) -> np.ndarray:
+    """The embedding that an estimator learned, else the samples that it clustered; float32."""
+    embedding = getattr(estimator, "embedding_", None)
+    learned = isinstance(embedding, np.ndarray) and embedding.ndim == 2 and len(embedding) == X.shape[0]
+    return np.asarray(embedding if learned else as_vectors(X, accepts_sparse=False), dtype=np.float32)
+
+
+def last_iteration(n_iter: int, embedding: np.ndarray, labels: np.ndarray) -> Iteration:
+    """The state in which a method ended that reports none; the centers are the means of the clusters.
+
+    The labels are numbered from 0; those of no cluster, which are negative, count as a cluster.
+    """
+    found, members = np.unique(labels, return_inverse=True)
+    centers = np.stack([embedding[labels == label].mean(0) for label in found])
+    inertia = float(((embedding - centers[members]) ** 2).sum(dtype=np.float64))
+    H, assigned, U = (torch.from_numpy(array) for array in (embedding, members, centers))
+    return Iteration(n_iter, H, assigned, U, inertia)

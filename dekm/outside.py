@@ -1,0 +1,44 @@
+"""Code outside of the package: a name with a colon, ``module:attribute``, is an import path."""
+
+import difflib
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from dekm.errors import InputError
+
+
+def use_folder(folder: Path | None) -> None:
+    """Search for modules in a folder, if there is one, and then in the rest of ``sys.path``."""
+    if folder is not None and str(folder.absolute()) not in sys.path:
+        sys.path.insert(0, str(folder.absolute()))
+
+
+def load_attribute(name: str) -> Any:
+    """Import what an import path ``module:attribute`` names.
+
+    Raises
+    ------
+    InputError
+        If the name has another form, the module cannot be imported, or it has no such attribute.
+    """
+    module_name, _, attribute = name.partition(":")
+    if not (module_name and attribute):
+        raise InputError(f"{name!r} should be module:attribute.")
+    try:
+        module = import_module(module_name)
+    except Exception as error:
+        reason = str(error).partition("\n")[0]
+        raise InputError(
+            f"{name!r}: the module {module_name} cannot be imported: {type(error).__name__}: {reason}."
+        ) from error
+    value: Any = module
+    for part in attribute.split("."):
+        if not hasattr(value, part):
+            close = difflib.get_close_matches(part, dir(value), n=1)
+            hint = f"; did you mean {close[0]!r}" if close else ""
+            place = getattr(module, "__file__", module_name)
+            raise InputError(f"{name!r}: {place} has no attribute {attribute!r}{hint}.")
+        value = getattr(value, part)
+    return value
