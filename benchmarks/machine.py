@@ -13,7 +13,8 @@ import numpy as np
 import sklearn
 import torch
 
-from dekm.nn.dense import HAS_ONEDNN, product
+from dekm.nn import kernels
+from dekm.nn.dense import product
 from dekm.nn.device import precision_of_steps
 
 
@@ -21,6 +22,7 @@ def describe(device: torch.device) -> dict[str, Any]:
     """Processor, GPU, number of threads, and versions."""
     return {
         "cpu": processor(),
+        "instruction set": torch.backends.cpu.get_cpu_capability(),
         "gpu": torch.cuda.get_device_name(device) if device.type == "cuda" else None,
         "threads": torch.get_num_threads(),
         "python": platform.python_version(),
@@ -60,7 +62,7 @@ def gemm_rates(device: torch.device) -> dict[str, float]:
     n = 4096 if device.type == "cuda" else 1024
     A, B = torch.rand(n, n, device=device), torch.rand(n, n, device=device)
     products = {"default": lambda: A @ B}
-    if device.type == "cpu" and HAS_ONEDNN:
+    if device.type == "cpu" and kernels.this_processor().onednn:
         products["oneDNN"] = lambda: product(A, B)
     with precision_of_steps(A):
         return {name: 2e-9 * n**3 / median_seconds(run, 20, device) for name, run in products.items()}

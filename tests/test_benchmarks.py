@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 
 from dekm.datasets import DATASETS, prepared
+from dekm.nn.networks import empty_network
 from dekm.nn.training import Step
 from tests.helpers.prepared_files import files
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
+KERAS = os.environ.get("KERAS_PYTHON")  # Python of an environment with TensorFlow
 
 
 def run(script, *arguments):
@@ -63,6 +65,31 @@ def test_a_compared_method_takes_a_step_for_each_batch_of_its_epochs(method, mon
     assert len(steps) == (1 + 4) * 2  # epochs, of two batches
 
 
+@pytest.mark.parametrize("shape", ["8x8x1", "16"])
+def test_steps_and_pretrainings_are_timed_beside_keras(shape, tmp_path):
+    out = tmp_path / "keras.json"
+    given = ["--shapes", shape, "--samples", 40, "--turns", 1, "--steps", 1, "--epochs", 1, "--out", out]
+    peer = ["--peer-python", KERAS] if KERAS else ["--libraries", "dekm"]
+    assert f"{shape}, batch 40: " in run("keras_peer.py", *given, *peer)
+    (row,) = json.loads(out.read_text())["rows"]
+    for times in (row["step_ms"], row["pretraining_s"]):
+        assert list(times) == (["dekm", "keras"] if KERAS else ["dekm"])
+        assert all(time > 0 for found in times.values() for time in found)
+
+
+@pytest.mark.skipif(KERAS is None, reason="KERAS_PYTHON names no environment with Keras")
+@pytest.mark.parametrize("shape", [(28, 28, 1), (16, 16, 1), (8, 8, 1), (32, 32, 3), (20,)])
+def test_the_network_of_keras_has_as_many_weights(shape, monkeypatch):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    train = importlib.import_module("train")
+    architecture = "conv" if len(shape) == 3 else "mlp"
+    ours = empty_network(shape, architecture, train.EMBEDDING_DIM, train.CHANNELS, train.HIDDEN)
+    count = f"import train; print(train.keras_network({shape}).count_params())"
+    command = [str(KERAS), "-c", count]
+    done = subprocess.run(command, cwd=BENCHMARKS, capture_output=True, text=True, check=True)
+    assert int(done.stdout) == sum(value.numel() for value in ours.parameters())
+
+
 def test_memory_grows_by_less_than_four_copies_of_the_data(tmp_path):
     run("scale.py", "--sizes", 1000, 200_000, "--out", tmp_path / "scale.json")
     small, large = json.loads((tmp_path / "scale.json").read_text())["rows"]
@@ -74,6 +101,7 @@ def test_steps_have_a_time_and_a_fraction_of_the_rate_of_the_machine(tmp_path):
     run("steps.py", "--device", "cpu", "--small", "--repeats", 5, "--out", tmp_path / "steps.json")
     results = json.loads((tmp_path / "steps.json").read_text())
     assert results["machine"]["cpu"]
+    assert results["machine"]["instruction set"]
     assert all(row["step_ms"] > 0 for row in results["steps"])
     assert results["steps"][0]["gflops"] == pytest.approx(
         results["steps"][0]["fraction"] * max(results["gemm"].values())

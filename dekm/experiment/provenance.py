@@ -14,6 +14,7 @@ from typing import Any
 
 from dekm import HOME
 from dekm.files import digest
+from dekm.nn import kernels
 
 PACKAGE = Path(__file__).parents[1]
 SCALING = "dekm.datasets.scaling"  # how prepared data become what a method is given
@@ -47,6 +48,7 @@ def facts(device: str | None = None) -> dict[str, Any]:
         "commit": commit(),
         "platform": platform.platform(),
         "device": device,
+        "kernels": kernels.decided(),
         "created": dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds"),
         "id": uuid.uuid4().hex,
     }

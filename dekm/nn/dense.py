@@ -1,4 +1,4 @@
-"""Fully connected layers that use oneDNN for their matrix products on the CPU.
+"""Fully connected layers, and their matrix products by oneDNN or by PyTorch's BLAS on the CPU.
 
 PyTorch multiplies float32 matrices by MKL, which does not use AVX-512 on AMD processors; oneDNN, which
 PyTorch includes for its convolutions, does. The results differ by rounding only.
@@ -11,7 +11,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-HAS_ONEDNN = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+from dekm.nn import kernels
 
 
 def product(
@@ -25,6 +25,16 @@ def transposed(x: Float[Tensor, "b q"]) -> Float[Tensor, "q b"]:
     """A transposed copy of a matrix."""
     # PyTorch copies a tensor with three axes by all threads, which takes half the time.
     return x.T.unsqueeze(-1).contiguous().squeeze(-1)
+
+
+def add_product_of_transposed(
+    total: Float[Tensor, "p q"], A: Float[Tensor, "m p"], B: Float[Tensor, "m q"]
+) -> None:
+    """Add ``A.T @ B`` to a matrix in place, by the library of dense layers."""
+    if kernels.rules().dense == "onednn":
+        total += product(transposed(A), B.T)
+    else:
+        total.addmm_(A.T, B)
 
 
 class OneDnnLinear(torch.autograd.Function):
@@ -50,11 +60,11 @@ class OneDnnLinear(torch.autograd.Function):
 
 
 class Dense(nn.Linear):
-    """`torch.nn.Linear` with oneDNN on the CPU, where it has first derivatives only."""
+    """`torch.nn.Linear` with the faster library on the CPU; oneDNN has first derivatives only."""
 
     def forward(self, x: Float[Tensor, "*b p"]) -> Float[Tensor, "*b q"]:
         """As `torch.nn.Linear`."""
         rows = x.ndim == 2 and x.shape[1] == self.in_features and x.dtype == torch.float32
-        if HAS_ONEDNN and rows and x.device.type == "cpu":
+        if rows and x.device.type == "cpu" and kernels.rules().dense == "onednn":
             return OneDnnLinear.apply(x, self.weight, self.bias)
         return super().forward(x)

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from dekm.nn.convolution import ChannelsFirst, ChannelsLast, GreyConv2d, GreyConvTranspose2d
+from dekm.nn.convolution import ChannelsFirst, ChannelsLast, Convolution, TransposedConvolution
 from dekm.nn.dense import Dense
 
 KERNELS = (5, 5, 3)
@@ -82,11 +82,8 @@ class ConvAutoencoder(Network):
             )
             down = (depths[i], depths[i + 1], kernel, STRIDE, padding)
             up = (depths[i + 1], depths[i], kernel, STRIDE, padding, output_padding)
-            encoder += [GreyConv2d(*down) if depths[i] == 1 else nn.Conv2d(*down), nn.ReLU()]
-            restore = (
-                GreyConvTranspose2d((rows[i], columns[i]), *up) if depths[i] == 1 else nn.ConvTranspose2d(*up)
-            )
-            decoder = [nn.ReLU(), restore, *decoder]
+            encoder += [Convolution(*down), nn.ReLU()]
+            decoder = [nn.ReLU(), TransposedConvolution((rows[i], columns[i]), *up), *decoder]
         n_code = math.prod(code)
         self.encoder = nn.Sequential(*encoder, nn.Flatten(), Dense(n_code, embedding_dim))
         self.decoder = nn.Sequential(Dense(embedding_dim, n_code), nn.Unflatten(1, code), *decoder)

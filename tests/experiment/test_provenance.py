@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 from dekm.experiment.provenance import facts
 from dekm.methods import METHODS
@@ -83,6 +84,7 @@ def test_facts_tell_versions_machine_and_time_and_never_the_same_id():
     first, second = facts("cpu"), facts("cpu")
     assert first["device"] == "cpu"
     assert {"python", "torch", "numpy", "scipy", "scikit-learn"} <= set(first["versions"])
+    assert first["kernels"]["instruction_set"] == torch.backends.cpu.get_cpu_capability()
     assert first["created"].endswith("+00:00")
     assert first["id"] != second["id"]
     assert json.loads(json.dumps(first)) == first

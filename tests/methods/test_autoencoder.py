@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from dekm.errors import InputError
 from dekm.methods.autoencoder import Autoencoder
 from dekm.methods.persistence import write_model
-from dekm.nn.convolution import GreyConv2d, GreyConvTranspose2d
+from dekm.nn.convolution import Convolution, TransposedConvolution
 from dekm.nn.networks import ConvAutoencoder, MLPAutoencoder, convolution_sides, xavier_initialize
 from dekm.nn.training import squared_error
 
@@ -255,7 +255,7 @@ def test_clone_is_unfitted_and_equal(tiny):
 def test_convolutions_by_patches_equal_those_of_torch(height, width):
     generator = torch.Generator().manual_seed(0)
     x = torch.rand(3, 1, height, width, dtype=torch.float64, generator=generator)
-    ours = GreyConv2d(1, 4, 5, 2, (2, 1)).double()
+    ours = Convolution(1, 4, 5, 2, (2, 1)).double()
     theirs = torch.nn.Conv2d(1, 4, 5, 2, (2, 1)).double()
     assert_same_layer(ours, theirs, x)
 
@@ -266,7 +266,7 @@ def test_mirrored_convolutions_by_patches_equal_those_of_torch(output_padding):
     h = torch.rand(3, 4, 7, 9, dtype=torch.float64, generator=generator)
     arguments = (4, 1, 5, 2, (2, 1), output_padding)
     sides = (13 + output_padding[0], 19 + output_padding[1])
-    ours = GreyConvTranspose2d(sides, *arguments).double()
+    ours = TransposedConvolution(sides, *arguments).double()
     theirs = torch.nn.ConvTranspose2d(*arguments).double()
     assert_same_layer(ours, theirs, h)
 

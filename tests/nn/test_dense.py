@@ -1,7 +1,17 @@
 import pytest
 import torch
 
-from dekm.nn.dense import HAS_ONEDNN, Dense
+from dekm.nn import kernels
+from dekm.nn.dense import Dense
+from dekm.nn.kernels import Rules
+
+
+@pytest.fixture(params=["blas", "onednn"])
+def library(request, monkeypatch):
+    if request.param == "onednn" and not kernels.this_processor().onednn:
+        pytest.skip("this PyTorch has no oneDNN")
+    monkeypatch.setattr(kernels, "rules", lambda: Rules(dense=request.param))
+    return request.param
 
 
 def layer_and_rows(n_rows, n_in, n_out):
@@ -19,6 +29,7 @@ def output_and_gradients(layer, x):
 
 
 @pytest.mark.parametrize(("n_rows", "n_in", "n_out"), [(256, 500, 200), (7, 3, 5), (1, 1, 1), (1, 20, 10)])
+@pytest.mark.usefixtures("library")
 def test_output_and_gradients_are_those_of_a_linear_layer_in_float64(n_rows, n_in, n_out):
     layer, x = layer_and_rows(n_rows, n_in, n_out)
     linear = torch.nn.Linear(n_in, n_out).double()
@@ -39,17 +50,17 @@ def two_threads():
     torch.set_num_threads(before)
 
 
-@pytest.mark.usefixtures("two_threads")
+@pytest.mark.usefixtures("two_threads", "library")
 def test_a_layer_is_deterministic():
     layer, x = layer_and_rows(256, 500, 200)
     for first, second in zip(output_and_gradients(layer, x), output_and_gradients(layer, x), strict=True):
         assert torch.equal(first, second)
 
 
-@pytest.mark.skipif(not HAS_ONEDNN, reason="this PyTorch has no oneDNN")
-def test_rows_of_float32_on_the_cpu_are_multiplied_by_onednn():
+def test_rows_of_float32_on_the_cpu_are_multiplied_by_the_chosen_library(library):
     layer, x = layer_and_rows(4, 3, 2)
-    assert type(layer(x).grad_fn).__name__ == "OneDnnLinearBackward"
+    function = {"onednn": "OneDnnLinearBackward", "blas": "AddmmBackward0"}[library]
+    assert type(layer(x).grad_fn).__name__ == function
 
 
 def test_rows_of_float64_pass_a_finite_difference_check():
@@ -57,6 +68,7 @@ def test_rows_of_float64_pass_a_finite_difference_check():
     assert torch.autograd.gradcheck(layer.double(), x.detach().double().requires_grad_())
 
 
+@pytest.mark.usefixtures("library")
 def test_other_shapes_than_rows_are_those_of_a_linear_layer():
     layer, x = layer_and_rows(4, 3, 2)
     stacked = x.detach().view(2, 2, 3).requires_grad_()
@@ -67,6 +79,7 @@ def test_other_shapes_than_rows_are_those_of_a_linear_layer():
         layer(x[:, :2])
 
 
+@pytest.mark.usefixtures("library")
 def test_frozen_weights_need_no_gradient():
     layer, x = layer_and_rows(4, 3, 2)
     layer.requires_grad_(False)
