@@ -17,3 +17,24 @@ def unknown_name(place: str, name: object, valid: Sequence[str]) -> str:
     close = difflib.get_close_matches(str(name), valid, n=1)
     hint = f"did you mean {close[0]!r}? " if close else ""
     return f"{full}: unknown name; {hint}Valid names: {', '.join(valid)}."
+
+
+OUT_OF_MEMORY = (
+    "can't allocate memory",
+    "cannot allocate memory",
+    "could not create a primitive",
+    "out of memory",
+    "std::bad_alloc",
+    "failed to map segment",
+)
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error means that memory is lacking; PyTorch and the loader of libraries have many texts."""
+    text = str(error).lower()
+    return isinstance(error, MemoryError) or any(part in text for part in OUT_OF_MEMORY)
+
+
+def first_line(error: BaseException) -> str:
+    """First line of the text of an error without a full stop, or its type if it has none."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")

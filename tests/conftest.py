@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 import torch
 from beartype import BeartypeConf, FrozenDict, beartype
-from filelock import FileLock
 from jaxtyping import install_import_hook
 
 # A method's Self cannot be checked where functions are decorated one by one.
@@ -120,7 +119,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "finished"
-    with FileLock(f"{folder}.lock"):
+    with locked(folder):
         if not folder.with_suffix(".done").exists():
             folder.mkdir(exist_ok=True)
             Workspace(folder).run()

@@ -1,9 +1,33 @@
+import errno
+import fcntl
+import os
+import resource
+import shutil
+import socket
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
-from dekm.files import atomic_file, atomic_folder, digest, locked, read_json, write_json, write_text
+from dekm.errors import InputError
+from dekm.files import (
+    atomic_file,
+    atomic_folder,
+    digest,
+    find_damage,
+    locked,
+    locks,
+    read_array,
+    read_arrays,
+    read_json,
+    read_numbers,
+    recover,
+    write_json,
+    write_manifest,
+    write_text,
+)
+from dekm.files.arrays import Form
 
 
 def names(folder):
@@ -37,7 +61,7 @@ def test_a_folder_appears_when_the_block_ends(tmp_path):
         (temporary / "a.txt").write_text("a")
         assert not target.exists()
         assert temporary.parent == target.parent
-    assert names(target) == ["a.txt"]
+    assert names(target) == ["a.txt", "manifest.json"]
     assert names(target.parent) == ["seed0"]
 
 
@@ -61,7 +85,7 @@ def test_a_folder_replaces_the_old_one_with_all_its_files(tmp_path):
     for name in ("old.txt", "new.txt"):
         with atomic_folder(target) as temporary:
             (temporary / name).write_text(name)
-    assert names(target) == ["new.txt"]
+    assert names(target) == ["manifest.json", "new.txt"]
     assert names(tmp_path) == ["seed0"]
 
 
@@ -132,3 +156,218 @@ def test_a_folder_that_is_being_made_is_waited_for(tmp_path):
         with locked(target):
             assert (target / "by.txt").read_text() == "the first"
     assert first.returncode == 0
+
+
+@pytest.fixture
+def dead(monkeypatch):
+    """A name for what a process that has ended left: its number belongs to no process now."""
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+
+    def name(target, kind="part"):
+        return target.with_name(f".{target.name}.{kind}.{socket.gethostname()}.{ended.pid}{target.suffix}")
+
+    return name
+
+
+def whole_folder(path, text):
+    path.mkdir()
+    (path / "a.txt").write_text(text)
+    write_manifest(path)
+
+
+def test_a_kill_between_the_two_renames_loses_nothing(tmp_path, dead):
+    target = tmp_path / "seed0"
+    whole_folder(dead(target), "new")
+    whole_folder(dead(target, "replaced"), "old")
+    recover(target)
+    assert (target / "a.txt").read_text() == "new"
+    assert names(tmp_path) == ["seed0"]
+
+
+def test_a_replaced_folder_comes_back_if_the_new_one_is_not_whole(tmp_path, dead):
+    target = tmp_path / "seed0"
+    whole_folder(dead(target), "new")
+    (dead(target) / "a.txt").write_text("damaged")
+    whole_folder(dead(target, "replaced"), "old")
+    recover(target)
+    assert (target / "a.txt").read_text() == "old"
+    assert names(tmp_path) == ["seed0"]
+
+
+def test_a_folder_that_earlier_versions_replaced_comes_back(tmp_path):
+    target = tmp_path / "seed0"
+    for name in (".seed0.part.replaced", ".seed0.part.4711"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.txt").write_text(name)
+    recover(target)
+    assert (target / "a.txt").read_text() == ".seed0.part.replaced"
+    assert names(tmp_path) == ["seed0"]
+
+
+def test_what_another_process_writes_stays(tmp_path):
+    target = tmp_path / "seed0"
+    living = subprocess.Popen(["sleep", "60"])
+    try:
+        others = [f".seed0.part.{socket.gethostname()}.{living.pid}", ".seed0.part.another-machine.1"]
+        for name in others:
+            (tmp_path / name).mkdir()
+        fill(target, "new")
+        assert names(tmp_path) == sorted([*others, "seed0"])
+    finally:
+        living.kill()
+        living.wait()
+
+
+def test_the_next_writer_of_a_file_removes_what_a_killed_one_left(tmp_path, dead):
+    target = tmp_path / "data.npz"
+    dead(target).write_bytes(b"half")
+    (tmp_path / ".data.npz.part.another-machine.1.npz").write_bytes(b"half")
+    write_text(target, "new")
+    assert names(tmp_path) == [".data.npz.part.another-machine.1.npz", "data.npz"]
+
+
+def test_two_writers_without_locks_do_not_disturb_each_other(tmp_path, monkeypatch):
+    target = tmp_path / "seed0"
+    with atomic_folder(target) as first:
+        (first / "a.txt").write_text("first")
+        monkeypatch.setattr(socket, "gethostname", lambda: "another-machine")
+        fill(target, "second")
+        assert (target / "a.txt").read_text() == "second"
+        monkeypatch.undo()
+    assert (target / "a.txt").read_text() == "first"
+    assert names(tmp_path) == ["seed0"]
+
+
+def test_a_manifest_finds_every_kind_of_damage(tmp_path):
+    folder = tmp_path / "seed0"
+    whole_folder(folder, "text")
+    assert find_damage(folder) == ""
+    for damage in ("", "tex", "texts", "tent"):
+        (folder / "a.txt").write_text(damage)
+        assert find_damage(folder).startswith(f"{folder / 'a.txt'} is damaged: ")
+    (folder / "a.txt").unlink()
+    assert "a.txt does not exist" in find_damage(folder)
+    for content in ("", "{}", "[]", '{"files": {"a.txt": 1}}'):
+        (folder / "manifest.json").write_text(content)
+        assert "manifest.json" in find_damage(folder)
+    shutil.rmtree(folder)
+    assert "manifest.json does not exist" in find_damage(folder)
+
+
+def test_a_symbolic_link_stays_and_its_target_is_written(tmp_path):
+    (tmp_path / "disk").mkdir()
+    link = tmp_path / "model.safetensors"
+    link.symlink_to(tmp_path / "disk" / "model.safetensors")
+    write_text(link, "new")
+    assert link.is_symlink()
+    assert (tmp_path / "disk" / "model.safetensors").read_text() == "new"
+
+
+def test_a_device_is_written_and_not_replaced(tmp_path):
+    fifo = tmp_path / "pipe"
+    os.mkfifo(fifo)
+    with subprocess.Popen(["cat", str(fifo)], stdout=subprocess.PIPE, text=True) as reader:
+        write_text(fifo, "text")
+        assert reader.stdout.read() == "text"
+    assert fifo.is_fifo()
+
+
+def test_files_have_the_mode_of_the_umask(tmp_path):
+    before = os.umask(0o027)
+    try:
+        write_text(tmp_path / "a.txt", "text")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "a.txt").stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize("write", [write_text, lambda file, text: fill(file, text)])
+def test_a_limit_of_the_file_size_is_one_line_and_leaves_the_old_file(tmp_path, write):
+    target = tmp_path / "target"
+    write(target, "old")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        with pytest.raises(InputError, match=r"target cannot be written: File too large; the old one stays"):
+            write(target, "new" * 1000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert "old" in (target / "a.txt" if target.is_dir() else target).read_text()
+    assert names(tmp_path) == ["target"]
+
+
+def test_a_file_system_without_locks_is_one_line_and_no_error(tmp_path, monkeypatch, caplog):
+    def refuse(descriptor, operation):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with locked(tmp_path / "seed0"), locked(tmp_path / "seed0"):
+        pass
+    assert "this file system has no locks (No locks available)" in caplog.text
+
+
+def test_a_job_that_waits_says_for_whom(tmp_path, monkeypatch, caplog):
+    caplog.set_level("INFO")
+    monkeypatch.setattr(locks, "PATIENCE", 0.0)
+    (tmp_path / ".seed0.part.node7.4711").mkdir()
+    attempts = iter([False, False, True])
+    lock = locked(tmp_path / "seed0")
+    monkeypatch.setattr(lock, "try_acquire", lambda: next(attempts))
+    assert lock.acquire()
+    assert caplog.text.count("waiting for process 4711 on node7, which writes") == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"", "line 1 column 1"),
+        (b"[]", "it holds no object"),
+        (b"{}", "it lacks 'key'"),
+        (b'{"key": 1}', "key='1' should be text"),
+        (b'{"key": true}', "key='True' should be text"),
+        (b"\xff\xfe", "utf-8"),
+        (b'{"key":' + b"[" * 100_000, "recursion"),
+        (b"\x00" * 10, "line 1 column 1"),
+    ],
+)
+def test_a_json_file_of_another_form_is_one_line(tmp_path, content, problem):
+    file = tmp_path / "facts.json"
+    file.write_bytes(content)
+    with pytest.raises(InputError, match=rf"(?i)facts\.json .*{problem}.* Make it again\.$") as error:
+        read_json(file, {"key": str}, "Make it again.")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "content", ["a,n_iter\n1,word\n", "a,n_iter\n1\n", "a,n_iter\n1,2,3\n", "a,b\n1,2\n"]
+)
+def test_a_csv_file_of_another_form_is_one_line(tmp_path, content):
+    file = tmp_path / "history.csv"
+    file.write_text(content)
+    with pytest.raises(InputError, match=r"history\.csv"):
+        read_numbers(file, ("n_iter",))
+
+
+def test_arrays_of_another_form_are_one_line(tmp_path):
+    form = Form("f", (2,))
+    whole = np.ones((3, 2))
+    for name, array in {
+        "kind": whole.astype(int),
+        "shape": whole[0],
+        "objects": whole.astype(object),
+    }.items():
+        np.save(tmp_path / f"{name}.npy", array)
+        np.savez(tmp_path / f"{name}.npz", X=array)
+        with pytest.raises(InputError, match=f"{name}.npy"):
+            read_array(tmp_path / f"{name}.npy", form)
+        with pytest.raises(InputError, match=f"{name}.npz"):
+            read_arrays(tmp_path / f"{name}.npz", {"X": form})
+    np.save(tmp_path / "a.npy", whole)
+    content = (tmp_path / "a.npy").read_bytes()
+    for broken in (b"", content[:-1], content[:50], b"PK" + content):
+        (tmp_path / "a.npy").write_bytes(broken)
+        with pytest.raises(InputError, match=r"a\.npy"):
+            read_array(tmp_path / "a.npy", form)
+    with pytest.raises(InputError, match=r"a\.npz does not exist"):
+        read_arrays(tmp_path / "a.npz", {"X": form})

@@ -2,22 +2,27 @@ import json
 import multiprocessing
 import shutil
 import socket
+import sqlite3
 import subprocess
 import sys
+import urllib.error
 import urllib.request
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from mlflow import MlflowClient
-from mlflow.entities import Metric
+from mlflow.entities import Metric, ViewType
 
 from dekm.errors import InputError
 from dekm.files import locked
 from dekm.results.folders import SeedFolder
 from dekm.results.result_set import ResultSet
-from dekm.tracking.runs import POINTS_PER_CURVE, curves, log_new_points, start_run
-from dekm.tracking.store import sync_all, tracking_uri
-from dekm.tracking.ui import check_port
+from dekm.tracking.curves import POINTS_PER_CURVE, curves
+from dekm.tracking.database import local_path, tracking_uri
+from dekm.tracking.runs import log_new_points, start_run
+from dekm.tracking.store import sync_all
+from dekm.tracking.ui import check_port, follow_runs
 from tests.helpers.ui import serving
 
 FACTS = {
@@ -189,13 +194,6 @@ def test_the_ui_without_runs_says_how_to_make_some(tmp_path: Path) -> None:
     assert "make demo" in done.stderr
 
 
-def test_the_ui_serves_the_runs_on_loopback(results: Path, tmp_path: Path) -> None:
-    with serving(tmp_path) as address:
-        url = f"{address}/api/2.0/mlflow/experiments/get-by-name?experiment_name=demo"
-        with urllib.request.urlopen(url, timeout=5) as answer:
-            assert json.load(answer)["experiment"]["name"] == "demo"
-
-
 def test_a_run_without_an_iteration_yet_is_shown_without_points(results: Path, tmp_path: Path) -> None:
     part = results / "runs" / "digits" / "dekm" / ".seed2.part.1"
     shutil.copytree(write_run(results, 2), part)
@@ -249,3 +247,123 @@ def test_a_deleted_experiment_comes_back_and_the_runs_of_others_are_left_alone(
     runs = stored(tmp_path)
     assert foreign.info.run_id in [run.info.run_id for run in runs]
     assert len(runs) == 3
+
+
+DAMAGE = {
+    "history.csv": b"n_iter,loss\n0,word\n",
+    "facts.json": b"",
+    "metrics.json": b"{}",
+}
+
+
+def test_damaged_runs_are_named_and_stop_nothing_else(
+    results: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    damaged = [write_run(results, seed) / name for seed, name in enumerate(DAMAGE)]
+    for file in damaged:
+        file.write_bytes(DAMAGE[file.name])
+    write_run(results, 3)
+    write_run(tmp_path / "later", 0)
+    for _ in range(2):
+        sync_all([results, tmp_path / "later"], tmp_path)
+    assert [run.info.run_name for run in stored(tmp_path)] == ["digits/dekm/s3"]
+    assert len(stored(tmp_path, "later")) == 1
+    assert all(str(file) in caplog.text for file in damaged)
+    client = MlflowClient(tracking_uri(tmp_path))
+    experiment = client.get_experiment_by_name("demo")
+    assert len(client.search_runs([experiment.experiment_id], run_view_type=ViewType.ALL)) == 1
+
+
+def break_at_creation(store: Path) -> None:
+    """What a kill during the migrations of MLflow leaves."""
+    with closing(sqlite3.connect(store / "mlflow.db")) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '451aebb31d03'")
+        connection.execute("CREATE TABLE _alembic_tmp_experiments (a INTEGER)")
+        connection.commit()
+
+
+UNUSABLE = {
+    "half-made": break_at_creation,
+    "text": lambda store: (store / "mlflow.db").write_text("no database " * 100),
+    "folder": lambda store: ((store / "mlflow.db").unlink(), (store / "mlflow.db").mkdir()),
+}
+
+
+def test_a_database_that_cannot_be_used_is_kept_and_made_again(
+    results: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_run(tmp_path / "other", 0)
+    sync_all([results, tmp_path / "other"], tmp_path)
+    for number, make_unusable in enumerate(UNUSABLE.values()):
+        make_unusable(tmp_path)
+        sync_all([results], tmp_path)
+        assert len(stored(tmp_path)) == 2
+        assert len(stored(tmp_path, "other")) == 1  # all results beside the store, not only those given
+        assert len(list((tmp_path / "damaged").glob("mlflow.db.*"))) == number + 1
+    assert caplog.text.count("made again from the runs") == len(UNUSABLE)
+
+
+def test_a_moved_project_has_all_runs_and_files_at_the_new_place(results: Path, tmp_path: Path) -> None:
+    sync_all([results], tmp_path)
+    moved = tmp_path.with_name('moved #100% of {x} "it\'s"')
+    tmp_path.rename(moved)
+    try:
+        sync_all([moved / "demo"], moved)
+        for run in stored(moved):
+            artifacts = local_path(run.info.artifact_uri)
+            assert artifacts.is_relative_to(moved / "mlartifacts" / "demo")
+            assert (artifacts / "facts.json").is_file()
+        assert len(stored(moved)) == 2
+    finally:
+        moved.rename(tmp_path)
+    assert not tmp_path.with_name("moved ").exists()
+
+
+def test_a_path_that_no_address_of_a_database_can_hold_is_one_line(results: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"MLflow cannot open a database in a folder with '\?'"):
+        sync_all([results], tmp_path / "what?")
+
+
+def test_the_files_of_a_deleted_run_are_removed(results: Path, tmp_path: Path) -> None:
+    for id_ in ("first", "second"):
+        write_run(results, 0, id_=id_)
+        sync_all([results], tmp_path)
+    assert len(list((tmp_path / "mlartifacts" / "demo").iterdir())) == len(stored(tmp_path)) == 2
+
+
+@pytest.mark.parametrize("name", ["nothing", "mlartifacts", "reference", "damaged"])
+def test_a_folder_that_holds_no_results_is_refused(tmp_path: Path, name: str) -> None:
+    if name != "nothing":
+        write_run(tmp_path / name, 0)
+    with pytest.raises(InputError, match=f"{name}.*of results"):
+        sync_all([tmp_path / name], tmp_path)
+    assert not (tmp_path / "mlflow.db").exists()
+
+
+def test_the_process_that_follows_the_runs_outlives_an_error(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    parents = iter([1, 1, 1, 2])
+    monkeypatch.setattr("os.getppid", lambda: next(parents))
+    monkeypatch.setattr("dekm.tracking.ui.sync_all", lambda *_: 1 / 0)
+    follow_runs([results], tmp_path, 0.0)
+    assert caplog.text.count("the next update tries again: division by zero") == 2
+
+
+def test_the_ui_answers_to_this_machine_only(results: Path, tmp_path: Path) -> None:
+    with serving(tmp_path) as address:
+        url = f"{address}/api/2.0/mlflow/experiments/get-by-name?experiment_name=demo"
+        port = address.rpartition(":")[2]
+
+        def ask(host: str) -> int:
+            try:
+                with urllib.request.urlopen(urllib.request.Request(url, headers={"Host": host})) as answer:
+                    return answer.status
+            except urllib.error.HTTPError as error:
+                return error.code
+
+        assert [ask(f"{name}:{port}") for name in ("127.0.0.1", "localhost")] == [200, 200]
+        for name in ("10.evil.example", "192.168.evil.example", "evil.example", "127.0.0.1.evil.example"):
+            assert [ask(name), ask(f"{name}:{port}")] == [403, 403]
+        assert (tmp_path / "mlflow.log").is_file()
+        assert f"what goes wrong with it is in {tmp_path / 'mlflow.log'}" in (tmp_path / "ui.log").read_text()

@@ -5,13 +5,13 @@ import sys
 from collections.abc import Sequence
 
 from dekm.cli.parser import make_parser
-from dekm.errors import InputError
+from dekm.errors import InputError, first_line, is_out_of_memory
 
 
 def main(argv: Sequence[str] | None = None, *, prog: str = "dekm") -> int:
     """Run one command.
 
-    An `InputError`, or an `OSError` that names a file, is printed as one line on standard error.
+    An `InputError`, an `OSError` or a lack of memory is printed as one line on standard error.
 
     Parameters
     ----------
@@ -41,8 +41,12 @@ def main(argv: Sequence[str] | None = None, *, prog: str = "dekm") -> int:
         print(f"dekm: error: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        if error.filename is None:
+        named = f"{error.filename}: " if error.filename else ""
+        print(f"dekm: error: {named}{error.strerror or error}.", file=sys.stderr)
+        return 1
+    except (MemoryError, RuntimeError, ImportError) as error:
+        if not is_out_of_memory(error):
             raise
-        print(f"dekm: error: {error.filename}: {error.strerror}.", file=sys.stderr)
+        print(f"dekm: error: not enough memory ({first_line(error)}); finished seeds stay.", file=sys.stderr)
         return 1
     return 0

@@ -159,12 +159,12 @@ def ui(store: Path, port: int) -> None:
     InputError
         If the port cannot be used or there are no runs.
     """
-    from dekm.results.result_set import result_sets
+    from dekm.results.result_set import RESERVED, result_sets
     from dekm.tracking.store import sync_all
     from dekm.tracking.ui import check_port, serve
 
     check_port(port)
-    results = [result_set.path for result_set in result_sets(store)]
+    results = [result_set.path for result_set in result_sets(store) if result_set.path.name not in RESERVED]
     if not results:
         raise InputError(f"{store} holds no runs yet: run 'make demo' first.")
     sync_all(results, store)

@@ -1,8 +1,7 @@
 """Prepared data: one compressed file of samples and labels, and a small file of facts with their digest."""
 
-import contextlib
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +9,26 @@ import numpy as np
 from scipy import sparse
 
 from dekm.datasets.dataset import Dataset
-from dekm.datasets.reading import readable
 from dekm.datasets.scaling import unit_scaled
 from dekm.datasets.subsets import Labels, Samples, count_classes, random_classes, stratified_subsample
 from dekm.datasets.tfidf import Terms, Texts
 from dekm.datasets.user.own import feature_names
 from dekm.datasets.validation import check
 from dekm.errors import InputError
-from dekm.files import atomic_file, read_json, write_json
+from dekm.files.arrays import Form, read_arrays, write_arrays
+from dekm.files.reading import read_json, readable
+from dekm.files.writing import write_json
+
+FORMS = {
+    "X": Form("uf", required=False),
+    "y": Form("iufbUS", (1,), required=False),
+    "data": Form("f", (1,), required=False),
+    "indices": Form("iu", (1,), required=False),
+    "indptr": Form("iu", (1,), required=False),
+    "shape": Form("iu", (1,), required=False),
+}
+
+TERM_FORMS = {"terms": Form("U", (0,), required=False), "idf": Form("f", (1,), required=False)}
 
 
 def prepare(
@@ -134,8 +145,7 @@ def save(X: Samples, y: Labels, data: Path, terms: Terms | None = None) -> None:
         arrays["y"] = y
     if terms is not None:
         arrays |= {"terms": np.array("\n".join(terms.names)), "idf": terms.idf}
-    with atomic_file(data) as temporary:
-        np.savez_compressed(temporary, **arrays)
+    write_arrays(data, arrays)
 
 
 def load(data: Path, facts: Path) -> tuple[Samples, Labels, dict[str, Any]]:
@@ -166,14 +176,12 @@ def load(data: Path, facts: Path) -> tuple[Samples, Labels, dict[str, Any]]:
         raise InputError(
             f"{facts.parent} holds no prepared data: run 'python -m dekm prepare {facts.parent.name}' first."
         )
-    known = read_json(facts)
-    with _opened(data) as arrays:
-        y = arrays.get("y")
-        if "indptr" in arrays:
-            parts = (arrays["data"], arrays["indices"], arrays["indptr"])
-            X: Samples = sparse.csr_matrix(parts, shape=tuple(arrays["shape"]))
-        else:
-            X = arrays["X"]
+    remedy = f"Run 'python -m dekm prepare' for {facts.parent.name} again."
+    known = read_json(facts, {"digest": str}, remedy)
+    arrays = read_arrays(data, FORMS, remedy)
+    y = arrays.get("y")
+    with readable(data, "file of prepared data", remedy=remedy):
+        X = arrays["X"] if "X" in arrays else _sparse(arrays)
     if content_digest(X, y) != known["digest"]:
         raise InputError(f"{data} does not have the digest in {facts}; prepare the data again.")
     return unit_scaled(X), y, known
@@ -203,17 +211,14 @@ def load_terms(data: Path, facts: Path, digest: str) -> Terms:
     """
     if load(data, facts)[2]["digest"] != digest:
         raise InputError(f"{data} is not the data of the run: cluster the prepared data again.")
-    with _opened(data) as arrays:
-        if "terms" not in arrays:
-            raise InputError(f"{data} has no terms: 'python -m dekm prepare' stores them for own texts only.")
-        return Terms(arrays["terms"].item().split("\n"), arrays["idf"])
+    arrays = read_arrays(
+        data, {"terms": Form("U", (0,), required=False), "idf": Form("f", (1,), required=False)}
+    )
+    if "terms" not in arrays or "idf" not in arrays:
+        raise InputError(f"{data} has no terms: 'python -m dekm prepare' stores them for own texts only.")
+    return Terms(arrays["terms"].item().split("\n"), arrays["idf"])
 
 
-@contextlib.contextmanager
-def _opened(data: Path) -> Iterator[Any]:
-    with (
-        readable(data, "file of prepared data"),
-        data.open("rb") as stream,
-        np.load(stream, allow_pickle=False) as arrays,
-    ):
-        yield arrays
+def _sparse(arrays: Mapping[str, np.ndarray]) -> sparse.csr_matrix:
+    parts = (arrays["data"], arrays["indices"], arrays["indptr"])
+    return sparse.csr_matrix(parts, shape=tuple(arrays["shape"]))

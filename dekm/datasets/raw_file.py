@@ -35,6 +35,8 @@ class RawFile:
         MD5 checksum of the file; None if unknown.
     git_blob : str or None
         Object id of the file as a Git blob; None if unknown.
+    max_bytes : int
+        Size at which a download is given up; larger than the published file.
     """
 
     path: str
@@ -44,6 +46,7 @@ class RawFile:
     content: str | None = "dekm.datasets.raw.archives:content"
     md5: str | None = None
     git_blob: str | None = None
+    max_bytes: int = 2**25
 
     @property
     def verifiable(self) -> bool:

@@ -5,20 +5,22 @@ has its key is not run again.
 """
 
 import logging
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from dekm.concurrency import run_concurrently
+from dekm.errors import InputError
 from dekm.experiment.provenance import facts
-from dekm.files import atomic_folder, digest, locked, remove_leftovers, write_json
+from dekm.files import atomic_folder, digest, locked, recover, set_aside, write_json
 from dekm.nn.device import device_name, resolve_device
 from dekm.results.folders import CellFolder, SeedFolder
 
 logger = logging.getLogger(__name__)
 
-FORMAT = 2  # of the run folders: raise it when their content changes
+FORMAT = 3  # of the run folders: raise it when their content changes
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,7 @@ class Cell:
         fresh : bool
             Whether to make complete seeds again.
         """
+        self._remove_leftovers()
         # In one order, so that two processes that hold locks of a cell never wait for each other.
         runs = [partial(self._run_seed, seed, make, device, fresh) for seed in sorted(self.inputs)]
         if self.concurrent:
@@ -78,12 +81,15 @@ class Cell:
     def _run_seed(self, seed: int, make: Callable[[int, SeedFolder], None], device: str, fresh: bool) -> None:
         target, key = self.folder.seed(seed), self.key(seed)
         name = " ".join(value for field, value in self.identity.items() if field != "label")
-        with locked(target.path):  # a job that outlived its killed workflow may still be writing it
-            remove_leftovers(target.path)
-            if not fresh and target.is_complete(key):
+        # A job that outlived its killed workflow may still be writing the seed; it is waited for, unless it
+        # has other settings.
+        with locked(target.path, lambda: target.is_made_under_other_key(key)):
+            recover(target.path)
+            if self._is_complete(target, key) and not fresh:
                 logger.info("%s, seed %d: complete, kept", name, seed)
                 return
             logger.info("%s, seed %d, on %s", name, seed, device_name(device))
+            started = time.time()
             with atomic_folder(target.path) as path:
                 folder = SeedFolder(path)
                 known = {"key": key, **self.identity, **self.inputs[seed]}
@@ -92,6 +98,30 @@ class Cell:
                 write_json(folder.file("facts"), known | facts(device_name(device)))
                 make(seed, folder)
                 write_json(folder.file("facts"), known | facts(device_name(device)))
+                self._check_superseded(seed, started)
+
+    def _check_superseded(self, seed: int, started: float) -> None:
+        """Raise `InputError` if a job that began later has made the seed with other settings."""
+        other = self.folder.seed(seed)
+        is_later = other.has_facts() and other.file("facts").stat().st_mtime > started
+        if is_later and other.facts["key"] != self.key(seed):
+            raise InputError(f"{other.path} was made by a later job with other settings, and is kept.")
+
+    def _is_complete(self, target: SeedFolder, key: str) -> bool:
+        """Whether a seed can be kept; a damaged one is set aside."""
+        try:
+            return target.is_complete(key)
+        except InputError as error:
+            logger.warning("%s The seed is kept as %s and made again", error, set_aside(target.path))
+            return False
+
+    def _remove_leftovers(self) -> None:
+        """Recover or remove what killed processes left of any seed, unless a process makes it now."""
+        for path in self.folder.started_seeds():
+            lock = locked(path)
+            if lock.try_acquire():
+                recover(path)
+                lock.release()
 
     def _summarize(self) -> None:
         seeds = {str(seed): {"key": self.key(seed), **self.folder.seed(seed).metrics} for seed in self.inputs}

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from dekm import metrics
-from dekm.files import csv_fields
+from dekm.files import csv_fields, write_arrays
 from dekm.methods.iteration import Iteration
 
 logger = logging.getLogger(__name__)
@@ -76,7 +76,7 @@ class History:
         if self.frames:
             arrays: dict[str, Any] = {} if self.y is None else {"y": self.y}
             arrays |= {name: np.stack([frame[name] for frame in self.frames]) for name in self.frames[0]}
-            np.savez_compressed(file, **arrays)
+            write_arrays(file, arrays)
 
     def _append_row(self, iteration: Iteration, file: Path) -> None:
         row = {

@@ -175,9 +175,15 @@ def load_start(folder: SeedFolder | None, device: str, network: str | None) -> A
     """The pretrained autoencoder in a seed's folder; None for a method that uses none."""
     if folder is None:
         return None
-    return Autoencoder.load(folder.file("autoencoder"), device=device, network=network)
+    file = folder.checked("autoencoder")
+    autoencoder = Autoencoder.load(file, device=device, network=network)
+    kind = folder.subject.partition("-")[0]
+    if network is None and autoencoder.architecture not in (kind, "auto"):
+        raise InputError(f"{file} holds an autoencoder of another architecture. {folder.remedy}")
+    return autoencoder
 
 
 def _load(results: ResultSet, dataset: str) -> tuple[Any, Any, dict[str, Any]]:
     folder = results.data(dataset)
-    return prepared.load(folder.arrays_file, folder.facts_file)
+    X, y, _ = prepared.load(folder.arrays_file, folder.facts_file)
+    return X, y, folder.facts

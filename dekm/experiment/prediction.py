@@ -1,6 +1,7 @@
 """Clusters of new data, from the folder of a run."""
 
 import csv
+import io
 import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from dekm.datasets.tfidf import Texts
 from dekm.datasets.user.folders import IMAGE_SUFFIXES, TEXT_SUFFIXES, list_files
 from dekm.datasets.user.own import feature_names, own_dataset
 from dekm.errors import InputError
+from dekm.files import write_text
 from dekm.methods import KNOWN, METHODS, Method, find_method
 from dekm.results.folders import SeedFolder
 
@@ -71,16 +73,18 @@ def write_predictions(
         )
     dataset = describe_new_data(seed, settings)
     given = {} if network is None else {"network": network}
-    estimator = method_of_run(seed, definition or {}).load().load(seed.file("model"), device=device, **given)
+    estimator = (
+        method_of_run(seed, definition or {}).load().load(seed.checked("model"), device=device, **given)
+    )
     clusters = estimator.predict(unit_scaled(load_new_data(seed, dataset)))
     path = Path(settings["path"])
     suffixes = TEXT_SUFFIXES if dataset.kind == "text" else IMAGE_SUFFIXES
     names = list_files(path, suffixes)[0] if path.is_dir() else range(len(clusters))
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with out.open("w", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["sample", "cluster"])
-        writer.writerows(zip(names, clusters.tolist(), strict=True))
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(["sample", "cluster"])
+    writer.writerows(zip(names, clusters.tolist(), strict=True))
+    write_text(out, text.getvalue())
 
 
 def method_of_run(seed: SeedFolder, definition: Mapping[str, Any]) -> Method:
@@ -112,7 +116,7 @@ def describe_new_data(seed: SeedFolder, settings: Mapping[str, Any]) -> Dataset:
     if "path" not in settings:
         raise InputError("the new data need --set path=...")
     ignored = LABEL_SETTINGS | (TABLE_SETTINGS if Path(settings["path"]).is_dir() else set())
-    described = {name: value for name, value in seed.data.facts["options"].items() if name not in ignored}
+    described = {name: value for name, value in seed.data_facts["options"].items() if name not in ignored}
     return own_dataset("new data", {"n_clusters": 1, **described, **settings})
 
 
@@ -121,7 +125,7 @@ def load_new_data(seed: SeedFolder, dataset: Dataset) -> Any:
     X, _ = dataset.load(Path())
     if isinstance(X, Texts):
         return X.rows(prepared.load_terms(seed.data.arrays_file, seed.data.facts_file, seed.facts["data"]))
-    features, columns = seed.data.facts.get("features"), feature_names(dataset)
+    features, columns = seed.data_facts.get("features"), feature_names(dataset)
     if features and columns:
         return np.asarray(X)[:, find_columns(features, columns, Path(dataset.options["path"]))]
     return X

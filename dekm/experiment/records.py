@@ -7,7 +7,7 @@ import numpy as np
 from dekm import metrics
 from dekm.experiment.estimators import Fit
 from dekm.experiment.history import History, scores
-from dekm.files import write_csv, write_json
+from dekm.files import write_array, write_csv, write_json
 from dekm.methods.autoencoder import Autoencoder
 from dekm.results.folders import SeedFolder
 
@@ -29,8 +29,8 @@ def write_run(folder: SeedFolder, estimator: Any, fit: Fit, X: Any, history: His
         estimator.save(folder.file("model"))
     write_csv(folder.file("history"), history.rows(fit.history))
     folder.file("live").unlink(missing_ok=True)
-    np.save(folder.file("labels"), fit.labels)
-    np.save(folder.file("embedding"), fit.embedding)
+    write_array(folder.file("labels"), fit.labels)
+    write_array(folder.file("embedding"), fit.embedding)
     history.save_iterations(folder.file("iterations"))
     write_json(folder.file("metrics"), final_metrics(fit, X, history.y))
 

@@ -6,11 +6,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from dekm.errors import InputError
-from dekm.files import open_arrays
+from dekm.files.arrays import Form, read_arrays
+from dekm.files.reading import readable
 from dekm.metrics import accuracy, nmi
 from dekm.results.folders import SeedFolder
 
 SHOWN = (0, 1, 2, 20)
+FORMS = {
+    "n_iter": Form("iu", (1,)),
+    "H": Form("f", (3,)),
+    "labels": Form("iu", (2,)),
+    "centers": Form("f", (3,)),
+    "V": Form("f", (3,)),
+    "y": Form("iufbUS", (1,), required=False),
+}
 
 
 @dataclass(frozen=True)
@@ -64,10 +73,11 @@ def read_frames(run: SeedFolder) -> tuple[list[Frame], np.ndarray | None]:
         raise InputError(
             f"{run.path} has no {file.name}: only runs with embedding_dim=2 save their iterations."
         )
-    with open_arrays(file) as arrays:
-        parts = (arrays[name] for name in ("n_iter", "H", "labels", "centers", "V"))
-        frames = [Frame(int(n), *rest) for n, *rest in zip(*parts, strict=True)]
-        return frames, arrays.get("y")
+    arrays = read_arrays(run.checked("iterations"), FORMS, run.remedy)
+    y = arrays.pop("y", None)
+    with readable(file, "file of iterations", remedy=run.remedy):
+        frames = [Frame(int(n), *rest) for n, *rest in zip(*arrays.values(), strict=True)]
+    return frames, y
 
 
 def nearest_frames(frames: Sequence[Frame], wanted: Sequence[int] = SHOWN) -> list[Frame]:

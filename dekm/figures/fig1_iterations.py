@@ -1,5 +1,6 @@
 """Figure 1: alternating representation learning and clustering in a two-dimensional embedding."""
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from dekm.figures.style import (
     style,
     tint,
 )
+from dekm.files.writing import write_bytes
 from dekm.metrics import contingency
 from dekm.results.folders import complete_run
 
@@ -89,7 +91,9 @@ def animate(frames: Sequence[Frame], y: np.ndarray | None, file: Path) -> None:
                 Image.fromarray(np.ascontiguousarray(pixels)).quantize(128, dither=Image.Dither.NONE)
             )
     durations = [MILLISECONDS] * (len(images) - 1) + [6 * MILLISECONDS]
-    images[0].save(file, save_all=True, append_images=images[1:], duration=durations, loop=0)
+    content = io.BytesIO()
+    images[0].save(content, "GIF", save_all=True, append_images=images[1:], duration=durations, loop=0)
+    write_bytes(file, content.getvalue())
 
 
 def _panel(axes: Axes, frame: Frame, y: np.ndarray | None, limits: np.ndarray) -> None:

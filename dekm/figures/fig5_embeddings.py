@@ -139,7 +139,7 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
     if len({run.facts["data"] for run in runs}) > 1:
         raise InputError("the runs should be on the same data: their digests differ.")
     embeddings = [run.embedding() for run in runs]
-    chosen, y = subset(len(embeddings[0])), runs[0].data.labels()
+    chosen, y = subset(len(embeddings[0])), runs[0].true_labels()
     y = None if y is None else y[chosen]
     with ThreadPoolExecutor(min(len(embeddings), os.cpu_count() or 1)) as pool:
         maps = list(pool.map(project, [H[chosen] for H in embeddings]))

@@ -8,11 +8,14 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dekm.errors import InputError
 from dekm.figures.sources import single_input
 from dekm.figures.style import INK, PAGE, new_figure, save, style
+from dekm.files.reading import readable
+from dekm.files.tables import read_table
 
 STEP = 0.32  # inches between two labels
+TEXTS = ("metric", "method_label")
+NUMBERS = ("mean_rank", "n_datasets", "friedman_p", "critical_difference")
 
 
 def groups(ranks: Sequence[float], difference: float) -> list[tuple[int, int]]:
@@ -110,10 +113,10 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
         If the file does not exist.
     """
     file = single_input(inputs, "a ranks.csv")
-    if not file.is_file():
-        raise InputError(f"{file} does not exist; it should be the ranks.csv of the tables.")
-    ranks = pd.read_csv(file)
-    save(draw(ranks) if len(ranks) else _empty(), folder, "ranks")
+    ranks = read_table(file, TEXTS, NUMBERS, remedy="It should be the ranks.csv of the tables.")
+    with readable(file, "ranks.csv of the tables"):
+        figure = draw(ranks) if len(ranks) else _empty()
+    save(figure, folder, "ranks")
 
 
 def _empty() -> Figure:

@@ -165,13 +165,13 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
     _write_confusion(run, title, folder)
     shown = representatives(run.embedding(), run.labels())
     save_data(shown, folder, "samples")
-    images = run.data.images()
+    images = run.images()
     if images is not None:
         save(draw_samples(images, shown, title), folder, "samples")
 
 
 def _write_confusion(run: SeedFolder, title: str, folder: Path) -> None:
-    y = run.data.labels()
+    y = run.true_labels()
     if y is None:
         return
     counts, classes, clusters = align(y, run.labels())

@@ -1,5 +1,6 @@
 """The common style of all figures, and their files, which are identical for identical data."""
 
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +14,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from dekm.files import write_text
+from dekm.files.writing import write_bytes, write_text
 
 COLUMN, PAGE = 3.5, 7.16  # inches: width of one column and of a page
 DPI = 200
@@ -97,11 +98,12 @@ def save(figure: Figure, folder: Path, name: str) -> None:
     name : str
         Name of the files without suffix.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    with style():
-        removed = dict.fromkeys(("CreationDate", "Creator", "Producer"))
-        figure.savefig(folder / f"{name}.pdf", metadata=removed)
-        figure.savefig(folder / f"{name}.png", metadata={"Software": None})
+    removed = dict.fromkeys(("CreationDate", "Creator", "Producer"))
+    for suffix, metadata in (("pdf", removed), ("png", {"Software": None})):
+        content = io.BytesIO()  # Matplotlib does not survive a full disk
+        with style():
+            figure.savefig(content, format=suffix, metadata=metadata)
+        write_bytes(folder / f"{name}.{suffix}", content.getvalue())
 
 
 def save_data(frame: pd.DataFrame, folder: Path, name: str) -> None:

@@ -12,7 +12,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from dekm.errors import InputError
-from dekm.methods.persistence import Facts, Tensors, read_model, write_model
+from dekm.methods.persistence import Facts, Tensors, opened_model, write_model
 from dekm.methods.validation import (
     Choice,
     Constraints,
@@ -186,7 +186,8 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         cls, path: str | Path, *, device: str = "auto", network: BuildNetwork | str | None = None
     ) -> Self:
         """Read a file that `save` wrote; it does not hold the parameter `network`, which is passed again."""
-        return cls._from_state(*read_model(path, "Autoencoder"), device, network)
+        with opened_model(path, "Autoencoder") as (weights, facts):
+            return cls._from_state(weights, facts, device, network)
 
     def _state(self) -> tuple[Tensors, Facts]:
         settings = self.get_params() | {"random_state": None, "network": None}

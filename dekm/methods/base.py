@@ -26,7 +26,7 @@ from dekm.clustering.kmeans import Partition, nearest_center
 from dekm.errors import InputError
 from dekm.methods.iteration import Iteration, OnIteration
 from dekm.methods.notices import empty_clusters, notices
-from dekm.methods.persistence import Facts, Tensors, learned, read_model, set_learned, write_model
+from dekm.methods.persistence import Facts, Tensors, learned, opened_model, set_learned, write_model
 from dekm.methods.validation import Constraints, Integer, check_parameters, check_samples
 from dekm.metrics import silhouette
 from dekm.nn.device import resolve_device
@@ -94,7 +94,8 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
     @classmethod
     def load(cls, path: str | Path, *, device: str = "auto") -> Self:
         """Read a file that `save` wrote; it holds neither `on_iteration` nor a RandomState instance."""
-        return cls._from_state(*read_model(path, cls.__name__), device)
+        with opened_model(path, cls.__name__) as (tensors, facts):
+            return cls._from_state(tensors, facts, device)
 
     @classmethod
     def _from_state(cls, tensors: Tensors, facts: Facts, device: str) -> Self:

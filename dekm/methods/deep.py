@@ -15,7 +15,7 @@ from torch import Tensor
 from dekm.errors import InputError
 from dekm.methods.autoencoder import Autoencoder
 from dekm.methods.base import Clusterer
-from dekm.methods.persistence import Facts, Tensors, read_model, with_prefix, without_prefix
+from dekm.methods.persistence import Facts, Tensors, opened_model, with_prefix, without_prefix
 from dekm.nn.networks import Network
 from dekm.nn.own_network import BuildNetwork
 from dekm.nn.training import encode
@@ -115,8 +115,8 @@ class DeepClusterer(Clusterer):
         cls, path: str | Path, *, device: str = "auto", network: BuildNetwork | str | None = None
     ) -> Self:
         """Read a file that `save` wrote; the `network` of the autoencoder, if it had one, is passed again."""
-        tensors, facts = read_model(path, cls.__name__)
-        return cls._from_state(tensors, facts | {"network": network}, device)
+        with opened_model(path, cls.__name__) as (tensors, facts):
+            return cls._from_state(tensors, facts | {"network": network}, device)
 
     def _state(self) -> tuple[Tensors, Facts]:
         tensors, facts = super()._state()

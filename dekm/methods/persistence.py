@@ -1,25 +1,28 @@
 """Fitted estimators as safetensors files: arrays, and JSON metadata for the rest; no code is stored."""
 
+import contextlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors import SafetensorError
+from safetensors.torch import load, save
 from sklearn.base import BaseEstimator
 from torch import Tensor
 
 from dekm.errors import InputError
+from dekm.files.reading import damaged, readable
+from dekm.files.writing import write_bytes
 
 Tensors = dict[str, Tensor]
 Facts = dict[str, Any]
 
 
 def write_model(path: str | Path, kind: str, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
-    """Write an estimator to a file.
+    """Write an estimator to a file, which appears whole or not at all.
 
     Parameters
     ----------
@@ -35,33 +38,45 @@ def write_model(path: str | Path, kind: str, tensors: Mapping[str, Tensor], fact
     Raises
     ------
     InputError
-        If the folder does not exist.
+        If the folder does not exist, or the file cannot be written.
     """
     if not Path(path).absolute().parent.is_dir():
         raise InputError(f"{path} cannot be written: its folder does not exist.")
     metadata = {f"dekm.{kind}": json.dumps(facts, default=lambda value: value.tolist())}
-    save_file({name: value.cpu().contiguous() for name, value in tensors.items()}, path, metadata=metadata)
+    content = save({name: value.cpu().contiguous() for name, value in tensors.items()}, metadata)
+    write_bytes(Path(path), content)
 
 
-def read_model(path: str | Path, kind: str) -> tuple[Tensors, Facts]:
-    """Read the tensors and facts that `write_model` wrote.
+@contextlib.contextmanager
+def opened_model(path: str | Path, kind: str) -> Iterator[tuple[Tensors, Facts]]:
+    """The tensors and facts that `write_model` wrote, for a block that makes an estimator of them.
 
     Raises
     ------
     InputError
-        If the file is not a safetensors file, or does not hold an estimator of class `kind`.
+        If the file is not a safetensors file, does not hold a whole estimator of class `kind`, has weights
+        that are NaN or infinite, or the block fails.
     """
-    try:
-        with safe_open(path, framework="pt") as file:
-            metadata = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except SafetensorError as error:
-        raise InputError(f"{path} is not a safetensors file: {error}.") from error
+    file = Path(path)
+    with readable(file, "safetensors file", SafetensorError):
+        content = file.read_bytes()
+        tensors, metadata = load(content), _metadata(content)
     if f"dekm.{kind}" not in metadata:
         raise InputError(
             f"{path} should hold a dekm.{kind}; it holds {', '.join(metadata) or 'weights only'}."
         )
-    return tensors, json.loads(metadata[f"dekm.{kind}"])
+    for name, value in tensors.items():
+        if value.is_floating_point() and not torch.isfinite(value).all():
+            raise damaged(file, f"{name} has values that are NaN or infinite")
+    with readable(file, f"dekm.{kind}"):
+        yield tensors, json.loads(metadata[f"dekm.{kind}"])
+
+
+def _metadata(content: bytes) -> dict[str, str]:
+    """The metadata in the header of a safetensors file, whose first 8 bytes are the header's length."""
+    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+    metadata: dict[str, str] = header.get("__metadata__", {})
+    return metadata
 
 
 def learned(estimator: BaseEstimator) -> tuple[Tensors, Facts]:

@@ -26,8 +26,7 @@ def advice(results: ResultSet, dataset: str) -> str:
         One line; empty before two methods have a silhouette.
     """
     means = {}
-    for cell in results.finished_cells():
-        summary = cell.summary()
+    for summary in results.summaries():
         values = [run.get("silhouette") for run in summary["seeds"].values()]
         if summary["dataset"] == dataset and None not in values:
             means[summary["method"], summary["label"]] = fmean(values)

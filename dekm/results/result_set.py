@@ -1,15 +1,17 @@
 """A folder of results as a whole: where its folders are, and which of them exist."""
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from filelock import Timeout
-
-from dekm.files import locked
+from dekm.errors import InputError
+from dekm.files import is_locked
 from dekm.results.folders import CellFolder, PreparedData, SeedFolder
 
 OUTPUTS = ("tables", "figures")
+RESERVED = ("mlartifacts", "reference", "damaged")  # folders beside the results that are none
 PATTERNS = {"pretrain": "pretrained/*/*", "cluster": "runs/*/*"}
 
 
@@ -35,25 +37,29 @@ class ResultSet:
         """The cells of runs that have a summary, sorted by dataset and method."""
         return [CellFolder(file.parent) for file in sorted(self.path.glob("runs/*/*/summary.json"))]
 
+    def summaries(self) -> Iterator[dict[str, Any]]:
+        """The summaries of the finished cells, without damaged ones."""
+        for cell in self.finished_cells():
+            with contextlib.suppress(InputError):
+                yield cell.summary()
+
     def has_runs(self) -> bool:
         """Whether the folder holds runs."""
         return (self.path / "runs").is_dir()
 
+    def seed_folders(self) -> list[SeedFolder]:
+        """The folders of all complete seeds of pretrainings and runs, damaged or not."""
+        patterns = (f"{pattern}/seed*/facts.json" for pattern in PATTERNS.values())
+        return [SeedFolder(file.parent) for pattern in patterns for file in sorted(self.path.glob(pattern))]
+
     def seeds(self) -> list[SeedFolder]:
         """All complete seeds of pretrainings and runs, sorted by the time at which they ended."""
-        files = (
-            file for pattern in PATTERNS.values() for file in self.path.glob(f"{pattern}/seed*/facts.json")
-        )
-        return sorted((SeedFolder(file.parent) for file in files), key=lambda seed: seed.facts["created"])
+        return sorted(self.seed_folders(), key=lambda seed: seed.facts["created"])
 
     def unfinished_seeds(self) -> Iterator[SeedFolder]:
         """The runs that are being made at this moment; their folders hold what is known so far."""
         for file in self.path.glob(f"{PATTERNS['cluster']}/.seed*.part.*/facts.json"):
-            seed = file.parent.name.split(".")[1]
-            try:
-                with locked(file.parent.with_name(seed)).acquire(blocking=False):
-                    continue  # no process holds the lock: a killed one left the folder behind
-            except Timeout:
+            if is_locked(file.parent.with_name(file.parent.name.split(".")[1])):
                 unfinished = SeedFolder(file.parent)
                 if unfinished.has_facts():
                     yield unfinished

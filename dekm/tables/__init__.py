@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from dekm.files import write_text
+from dekm.files.tables import read_table
 from dekm.tables.cells import averages, table3
 from dekm.tables.claims import claims_grid, judge_claims
 from dekm.tables.loading import read_results
@@ -19,6 +20,11 @@ from dekm.tables.table2 import table2, table2_grid
 from dekm.tables.verdicts import verdicts, verdicts_grid
 
 __all__ = ["write_table2", "write_table3"]
+
+# Columns of text and of numbers that the files of the paper's numbers need.
+TABLE2_COLUMNS = (("dataset", "label", "shape"), ("n_samples", "n_clusters"))
+TABLE3_COLUMNS = (("dataset", "method", "metric", "quoted"), ("value",))
+CLAIM_COLUMNS = ("claim", "section", "statement", "relation", "datasets", "on", "metrics", "left", "right")
 
 
 def write_table2(
@@ -44,7 +50,7 @@ def write_table2(
     left_out : mapping of str to str, optional
         Reason for each dataset that was left out on purpose.
     """
-    rows = table2(results, datasets, pd.read_csv(paper_file), left_out=left_out)
+    rows = table2(results, datasets, read_table(paper_file, *TABLE2_COLUMNS), left_out=left_out)
     grid = table2_grid(rows)
     _write(folder, rows, grid)
     write_text(folder / "table2.tex", to_latex(grid))
@@ -85,11 +91,11 @@ def write_table3(
         Reason for each dataset that was left out on purpose.
     """
     found = read_results(results, datasets, methods, labels=labels, left_out=left_out)
-    paper = pd.read_csv(paper_file)
+    paper = read_table(paper_file, *TABLE3_COLUMNS)
     cells, further = table3(found, paper), further_cells(found, results)
     ranks, judged = mean_ranks(cells), verdicts(cells, paper)
     everything = averages(read_results(results, datasets, [*methods, *strategies]), found.scores)
-    claims = judge_claims(pd.read_csv(paper_file.with_name("claims.csv")), everything, paper)
+    claims = judge_claims(read_table(paper_file.with_name("claims.csv"), CLAIM_COLUMNS), everything, paper)
     pages = (
         (cells, score_grid(cells)),
         (further, further_grid(further)),

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from dekm.errors import InputError
+from dekm.files.tables import read_table
 from dekm.results.result_set import ResultSet
 from dekm.tables.cells import averages, standard_error
 from dekm.tables.loading import read_results
@@ -96,11 +97,7 @@ def _means_of_table(source: Path) -> pd.DataFrame:
     file = next((file for file in files if file.is_file()), None)
     if file is None:
         raise InputError(f"{source} should be a folder with runs/ or table3.csv, or a table3.csv.")
-    means = pd.read_csv(file)
-    missing = sorted({*KEYS, *VALUES} - set(means))
-    if missing:
-        raise InputError(f"{file} lacks the columns {missing}; it should be a table3.csv.")
-    return means
+    return read_table(file, KEYS, VALUES, remedy="It should be a table3.csv.")
 
 
 def compare_grid(rows: pd.DataFrame) -> Grid:

@@ -1,6 +1,5 @@
 """The runs and the empty cells of a folder of results."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dekm.files import read_json
+from dekm.errors import InputError
+from dekm.results.folders import CellFolder, PreparedData
 from dekm.results.result_set import ResultSet
 
 SCORES = ("acc", "nmi")
@@ -65,19 +65,21 @@ def read_results(
         All cells, also those without runs.
     """
     result_set = ResultSet(results)
-    facts = {dataset: _read(result_set.data(dataset).facts_file) for dataset in datasets}
+    facts = {dataset: read_facts(result_set.data(dataset)) for dataset in datasets}
     summaries = {
-        (dataset, method): _read(result_set.cell(dataset, method).summary_file)
+        (dataset, method): read_summary(result_set.cell(dataset, method))
         for dataset in datasets
         for method in methods
     }
     names = _labels(labels or {}, facts, summaries)
-    n_seeds = max((len(summary["seeds"]) for summary in summaries.values() if summary), default=0)
+    n_seeds = max((len(summary.get("seeds", {})) for summary in summaries.values()), default=0)
     cells, runs = [], []
     for (dataset, method), summary in summaries.items():
         key = dict(zip(KEYS, (dataset, names[dataset], method, names[method]), strict=True))
         finite = {seed: run for seed, run in summary.get("seeds", {}).items() if _is_finite(run)}
-        if summary:
+        if "damaged" in summary:
+            reason = summary["damaged"]
+        elif summary:
             reason = "; ".join(
                 filter(None, (subsample_note(facts[dataset]), _seeds_note(len(finite), n_seeds)))
             )
@@ -129,8 +131,8 @@ def _labels(
 ) -> dict[str, str]:
     """Label of each dataset and method: that of the results, else the given one, else the key."""
     labels = {key: key for pair in summaries for key in pair} | dict(given)
-    labels |= {method: summary["label"] for (_, method), summary in summaries.items() if summary}
-    return labels | {dataset: found["label"] for dataset, found in facts.items() if found}
+    labels |= {method: found["label"] for (_, method), found in summaries.items() if "label" in found}
+    return labels | {dataset: found["label"] for dataset, found in facts.items() if "label" in found}
 
 
 def _scores(facts: Mapping[str, Any], runs: pd.DataFrame, dataset: str) -> tuple[str, ...]:
@@ -160,9 +162,17 @@ def _reason_not_run(results: ResultSet, dataset: str, method: str, left_out: Map
     return f"failed: {error}" if error else "not run"
 
 
-def _read(file: Path) -> dict[str, Any]:
-    """Object of a JSON file; empty if the file does not exist or is incomplete."""
+def read_facts(data: PreparedData) -> dict[str, Any]:
+    """Description of prepared data; empty without data, only the reason ``damaged`` if it is damaged."""
     try:
-        return read_json(file)
-    except (FileNotFoundError, json.JSONDecodeError):
-        return {}
+        return data.facts
+    except InputError as error:
+        return {"damaged": str(error)}
+
+
+def read_summary(cell: CellFolder) -> dict[str, Any]:
+    """Summary of a cell; empty without one, only the reason ``damaged`` if it is damaged."""
+    try:
+        return cell.summary() if cell.summary_file.exists() else {}
+    except InputError as error:
+        return {"damaged": str(error)}

@@ -1,14 +1,20 @@
 """Table III, and a table of scores and costs that the paper does not report."""
 
+import logging
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 
+from dekm.errors import InputError
+from dekm.files.tables import read_table
 from dekm.results.result_set import ResultSet
 from dekm.tables.cells import PERCENT, averages, rank
 from dekm.tables.loading import LoadedResults
 from dekm.tables.rendering.grid import Cell, Grid, Notes
+
+logger = logging.getLogger(__name__)
 
 FURTHER = ("ari", "seconds", "peak_memory")
 LABELS = {
@@ -70,10 +76,19 @@ def further_cells(results: LoadedResults, folder: Path) -> pd.DataFrame:
     for index, cell in cells[(cells["metric"] == "peak_memory") & (cells["n_seeds"] == 0)].iterrows():
         file = ResultSet(folder).benchmark_file(cell["dataset"], cell["method"])
         if file.is_file():
-            memory = pd.to_numeric(pd.read_csv(file, sep="\t")["max_rss"], errors="coerce")
-            cells.loc[index, "mean"] = memory.max()
+            cells.loc[index, "mean"] = peak_memory(file)
     cells.loc[cells["metric"] == "peak_memory", "reason"] = ""
     return rank(cells)
+
+
+def peak_memory(file: Path) -> float:
+    """Largest ``max_rss`` of a benchmark file of Snakemake; NaN if it was not measured or is unreadable."""
+    try:
+        memory = read_table(file, ["max_rss"], separator="\t")["max_rss"]
+    except InputError as error:
+        logger.warning("no memory is shown: %s", error)
+        return math.nan
+    return float(pd.to_numeric(memory, errors="coerce").max())
 
 
 def further_grid(cells: pd.DataFrame) -> Grid:

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from dekm.results.result_set import ResultSet
-from dekm.tables.loading import subsample_note
+from dekm.tables.loading import read_facts, subsample_note
 from dekm.tables.rendering.grid import Cell, Grid, Notes
 
 COLUMNS = ("n_samples", "n_clusters", "shape")
@@ -43,11 +43,11 @@ def table2(
     for dataset in datasets:
         records = paper[paper["dataset"] == dataset].to_dict("records")
         theirs = {str(name): value for name, value in records[0].items()} if records else {}
-        facts = ResultSet(results).data(dataset).facts
+        facts = read_facts(ResultSet(results).data(dataset))
         ours = {
             "n_samples": facts.get("n_samples"),
             "n_clusters": facts.get("n_clusters"),
-            "shape": "x".join(map(str, facts["shape"])) if facts else None,
+            "shape": "x".join(map(str, facts["shape"])) if "shape" in facts else None,
         }
         row: dict[str, Any] = {
             "dataset": dataset,
@@ -61,6 +61,8 @@ def table2(
 def _reason(facts: dict[str, Any], theirs: dict[str, Any], ours: dict[str, Any], left_out: str | None) -> str:
     if not facts:
         return f"skipped: {left_out}" if left_out else "not prepared"
+    if "damaged" in facts:
+        return facts["damaged"]
     if note := subsample_note(facts):
         return note
     different = [name for name in COLUMNS if theirs and str(theirs[name]) != str(ours[name])]
@@ -97,5 +99,5 @@ def _text(value: Any, absent: str = "–") -> str:
     if pd.isna(value):
         return absent
     if isinstance(value, str):
-        return "×".join(f"{int(side):,}" for side in value.split("x"))
+        return "×".join(f"{int(side):,}" if side.isdecimal() else side for side in value.split("x"))
     return f"{int(value):,}"

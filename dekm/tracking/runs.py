@@ -1,20 +1,19 @@
 """One run of the MLflow store: a seed's folder, or the tables and figures of a result set."""
 
 import datetime as dt
-import math
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dekm.files import files_digest
+from dekm.files.reading import readable
 from dekm.results.folders import SeedFolder
 from dekm.results.result_set import ResultSet
+from dekm.tracking.curves import Point, curves, new_points
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
 
 METRICS_PER_BATCH = 1000
-POINTS_PER_CURVE = 200
-SCORES = {"acc", "nmi", "ari"}  # all other curves show the training
 
 
 def log_run(client: "MlflowClient", experiment_id: str, seed: SeedFolder) -> None:
@@ -31,16 +30,22 @@ def log_run(client: "MlflowClient", experiment_id: str, seed: SeedFolder) -> Non
     """
     from mlflow.entities import Metric
 
-    final = seed.metrics
-    end = created_at(seed)
-    start = end - int(final["seconds"] * 1000)
+    with readable(seed.path, "run", remedy=seed.remedy):  # all of it before the store is changed
+        final, points, end = seed.metrics, list(curves(seed)), created_at(seed)
+        start = end - int(final["seconds"] * 1000)
+        metrics = [Metric(name, value, start + ms, step) for name, value, ms, step in points]
+        metrics += [Metric(name, float(value), end, 0) for name, value in final.items() if value is not None]
     run_id = start_run(client, experiment_id, seed, start=start).info.run_id
-    metrics = [Metric(name, value, start + ms, step) for name, value, ms, step in curves(seed)]
-    metrics += [Metric(name, float(value), end, 0) for name, value in final.items() if value is not None]
     for i in range(0, len(metrics), METRICS_PER_BATCH):
         client.log_batch(run_id, metrics=metrics[i : i + METRICS_PER_BATCH])
     client.log_artifacts(run_id, str(seed.path))
     client.set_terminated(run_id, end_time=end)
+
+
+def log_unfinished_run(client: "MlflowClient", experiment_id: str, seed: SeedFolder) -> None:
+    """Open a run for a seed that is being made, with the points that its curves have so far."""
+    points = new_points(seed, -1)
+    log_points(client, start_run(client, experiment_id, seed, start=created_at(seed)), points)
 
 
 def log_new_points(client: "MlflowClient", run: Any, seed: SeedFolder) -> None:
@@ -55,13 +60,13 @@ def log_new_points(client: "MlflowClient", run: Any, seed: SeedFolder) -> None:
     seed : SeedFolder
         Folder of the run in progress.
     """
+    log_points(client, run, new_points(seed, int(run.data.tags.get("logged_step", -1))))
+
+
+def log_points(client: "MlflowClient", run: Any, points: Sequence[Point]) -> None:
+    """Log points of the curves of a run in progress, and the last of their iterations."""
     from mlflow.entities import Metric, RunTag
 
-    logged = int(run.data.tags.get("logged_step", -1))
-    try:
-        points = [point for point in curves(seed) if point[3] > logged]
-    except FileNotFoundError:
-        return  # the run has just ended: the next update logs it as complete
     if points:
         start = run.info.start_time
         metrics = [Metric(name, value, start + ms, step) for name, value, ms, step in points]
@@ -98,8 +103,8 @@ def start_run(client: "MlflowClient", experiment_id: str, seed: SeedFolder, *, s
         "current": "yes",
         "key": facts["key"],
         "id": facts["id"],
-        "commit": facts["commit"],
-        "device": facts["device"],
+        "commit": facts.get("commit"),
+        "device": facts.get("device"),
         "data_digest": facts["data"],
         "mlflow.source.name": f"dekm {seed.stage}",
     }
@@ -131,7 +136,7 @@ def outputs_digest(results: ResultSet) -> str | None:
         None if there are no such files.
     """
     files = [file for folder in results.outputs().values() for file in sorted(folder.glob("**/*"))]
-    files = [file for file in files if file.is_file()]
+    files = [file for file in files if file.is_file() and not file.name.startswith(".")]
     return files_digest(files) if files else None
 
 
@@ -169,33 +174,8 @@ def created_at(seed: SeedFolder) -> int:
     int
         Milliseconds since the epoch.
     """
-    return int(dt.datetime.fromisoformat(seed.facts["created"]).timestamp() * 1000)
-
-
-def curves(seed: SeedFolder) -> Iterator[tuple[str, float, int, int]]:
-    """Iterate over the points of the curves of a run.
-
-    Parameters
-    ----------
-    seed : SeedFolder
-        Folder of the run.
-
-    Yields
-    ------
-    tuple of (str, float, int, int)
-        Name (``train/...`` or ``eval/...``), value (never NaN), milliseconds since the start of the run, and
-        iteration or epoch. Of long curves about `POINTS_PER_CURVE` evenly spaced points and the last one.
-    """
-    rows = seed.history()
-    stride = max(1, -(-len(rows) // POINTS_PER_CURVE))
-    for i, row in enumerate(rows):
-        if i % stride and i != len(rows) - 1:
-            continue
-        step = int(row.pop("n_iter", row.pop("epoch", 0)))
-        ms = int(1000 * row.get("seconds", 0))
-        for name, value in row.items():
-            if not math.isnan(value):
-                yield f"{'eval' if name in SCORES else 'train'}/{name}", value, ms, step
+    with readable(seed.file("facts"), "description of a run", remedy=seed.remedy):
+        return int(dt.datetime.fromisoformat(seed.facts["created"]).timestamp() * 1000)
 
 
 def note(seed: SeedFolder) -> str:
@@ -215,5 +195,5 @@ def note(seed: SeedFolder) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
     return (
         f"{seed.label} on {facts['dataset']}, seed {facts['seed']}, "
-        f"on {facts['device']}. Files: `{seed.path}`. Commit {facts['commit']}; {versions}."
+        f"on {facts.get('device')}. Files: `{seed.path}`. Commit {facts.get('commit')}; {versions}."
     )

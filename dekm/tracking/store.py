@@ -6,15 +6,25 @@ process at a time updates the store from the folders; an update can be repeated 
 
 import logging
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import shutil
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from filelock import FileLock
-
-from dekm.errors import InputError
-from dekm.results.result_set import ResultSet
-from dekm.tracking.runs import created_at, log_new_points, log_outputs, log_run, outputs_digest, start_run
+from dekm.errors import InputError, first_line
+from dekm.files import locked
+from dekm.files.atomic import named_errors
+from dekm.results.folders import SeedFolder
+from dekm.results.result_set import RESERVED, ResultSet, result_sets
+from dekm.tracking.database import artifacts_uri, local_path, open_store
+from dekm.tracking.runs import (
+    created_at,
+    log_new_points,
+    log_outputs,
+    log_run,
+    log_unfinished_run,
+    outputs_digest,
+)
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -32,6 +42,9 @@ DEFAULTS = {
 def sync_all(results: Sequence[Path], store: Path) -> None:
     """Update the store from folders of results, one experiment each.
 
+    A run that cannot be read is named in a warning and left out. If the database has to be made again, all
+    folders of results in the folder of the store are logged.
+
     Parameters
     ----------
     results : sequence of Path
@@ -42,37 +55,45 @@ def sync_all(results: Sequence[Path], store: Path) -> None:
     Raises
     ------
     InputError
-        If `store` is a file.
+        If a folder of results does not exist or has the name of a folder of the store, or if `store` is a
+        file or cannot be written.
     """
     for name, value in DEFAULTS.items():
         os.environ.setdefault(name, value)
+    for folder in results:
+        _check_results(folder)
     try:
         store.mkdir(parents=True, exist_ok=True)
-    except FileExistsError as error:
+    except (FileExistsError, NotADirectoryError) as error:
         raise InputError(f"the store {store} is not a folder.") from error
-    with FileLock(store / ".mlflow.lock"):
-        from mlflow import MlflowClient
-
-        client = MlflowClient(tracking_uri(store))
-        for folder in results:
-            artifacts = store.absolute() / "mlartifacts" / folder.name
-            sync(client, ResultSet(folder), artifacts.as_uri())
+    with locked(store / "mlflow"):
+        _sync_locked(results, store)
 
 
-def tracking_uri(store: Path) -> str:
-    """URI of the database of a store.
+def _check_results(folder: Path) -> None:
+    if not folder.is_dir():
+        raise InputError(f"{folder} should be a folder of results; it does not exist.")
+    if folder.name in RESERVED:
+        raise InputError(f"{folder}: {folder.name!r} is the name of a folder of the store, not of results.")
 
-    Parameters
-    ----------
-    store : Path
-        Folder of the store.
 
-    Returns
-    -------
-    str
-        URI of an SQLite database.
-    """
-    return f"sqlite:///{store.absolute() / 'mlflow.db'}"
+def _sync_locked(results: Sequence[Path], store: Path) -> None:
+    from mlflow import MlflowException
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        with named_errors(store):
+            _sync_opened(results, store)
+    except (MlflowException, SQLAlchemyError) as error:
+        raise InputError(f"the store {store} could not be updated: {first_line(error)}.") from error
+
+
+def _sync_opened(results: Sequence[Path], store: Path) -> None:
+    client, created = open_store(store)
+    others = [found.path for found in result_sets(store) if created and found.path.name not in RESERVED]
+    folders = {folder.resolve(): folder for folder in (*results, *others)}
+    for folder in folders.values():
+        sync(client, ResultSet(folder), artifacts_uri(store, folder.resolve().name))
 
 
 def sync(client: "MlflowClient", results: ResultSet, artifacts: str) -> None:
@@ -89,8 +110,8 @@ def sync(client: "MlflowClient", results: ResultSet, artifacts: str) -> None:
     artifacts : str
         URI of the experiment's artifacts.
     """
-    experiment_id = _open_experiment(client, results.path.name, artifacts)
-    seeds = {seed.facts["id"]: seed for seed in results.seeds()}
+    experiment_id = _open_experiment(client, results.path.resolve().name, artifacts)
+    seeds = {seed.facts["id"]: seed for seed in _readable_seeds(results)}
     unfinished = {seed.facts["id"]: seed for seed in results.unfinished_seeds()}
     outputs = outputs_digest(results)
     keys = {seed.facts["key"] for seed in seeds.values()}
@@ -102,21 +123,36 @@ def sync(client: "MlflowClient", results: ResultSet, artifacts: str) -> None:
         if run.info.status == "FINISHED" and tags["id"] == outputs:
             outputs = None
         elif tags["id"] in unfinished:
-            log_new_points(client, run, unfinished.pop(tags["id"]))
+            _skip_damaged(log_new_points, client, run, unfinished.pop(tags["id"]))
         elif run.info.status != "FINISHED" or is_replaced(tags, keys, seeds):
             client.delete_run(run.info.run_id)
         else:
             known.add(tags["id"])
             _mark_current(client, run, keys)
     missing = [seed for id_, seed in seeds.items() if id_ not in known]
-    for seed in missing:
-        log_run(client, experiment_id, seed)
+    added = sum(_skip_damaged(log_run, client, experiment_id, seed) for seed in missing)
     if outputs is not None:
         log_outputs(client, experiment_id, results, outputs)
     for seed in unfinished.values():
-        run = start_run(client, experiment_id, seed, start=created_at(seed))
-        log_new_points(client, run, seed)
-    logger.info("%s: %d runs added to MLflow, %d already in it", results.path.name, len(missing), len(known))
+        _skip_damaged(log_unfinished_run, client, experiment_id, seed)
+    _remove_artifacts_of_deleted_runs(client, experiment_id)
+    logger.info("%s: %d runs added to MLflow, %d already in it", results.path.name, added, len(known))
+
+
+def _readable_seeds(results: ResultSet) -> list[SeedFolder]:
+    """The complete seeds whose facts can be read, sorted by the time at which they ended."""
+    seeds = [seed for seed in results.seed_folders() if _skip_damaged(created_at, seed)]
+    return sorted(seeds, key=created_at)
+
+
+def _skip_damaged(log: Callable[..., Any], *arguments: Any) -> bool:
+    """Call a function; if a run is damaged, name it in a warning. Return whether it was not."""
+    try:
+        log(*arguments)
+    except InputError as error:
+        logger.warning("left out of MLflow: %s", error)
+        return False
+    return True
 
 
 def _open_experiment(client: "MlflowClient", name: str, artifacts: str) -> str:
@@ -154,8 +190,18 @@ def is_replaced(tags: Mapping[str, str], keys: Collection[str], ids: Collection[
     return tags["stage"] == "outputs" or (tags["key"] in keys and tags["id"] not in ids)
 
 
-def stored_runs(client: "MlflowClient", experiment_id: str) -> Iterator[Any]:
-    """Iterate over the runs of an experiment that are not deleted.
+def _remove_artifacts_of_deleted_runs(client: "MlflowClient", experiment_id: str) -> None:
+    """Remove the files of runs that an update has deleted; MLflow itself keeps them."""
+    from mlflow.entities import ViewType
+
+    for run in stored_runs(client, experiment_id, ViewType.DELETED_ONLY):
+        folder = local_path(run.info.artifact_uri)
+        if {"id", "key"} <= run.data.tags.keys() and folder.is_dir():
+            shutil.rmtree(folder.parent, ignore_errors=True)
+
+
+def stored_runs(client: "MlflowClient", experiment_id: str, view: int = 1) -> Iterator[Any]:
+    """Iterate over the runs of an experiment.
 
     Parameters
     ----------
@@ -163,14 +209,16 @@ def stored_runs(client: "MlflowClient", experiment_id: str) -> Iterator[Any]:
         Client of the store.
     experiment_id : str
         Experiment.
+    view : int
+        A constant of MLflow's ``ViewType``; by default the runs that are not deleted.
 
     Yields
     ------
     mlflow.entities.Run
         Run.
     """
-    page = client.search_runs([experiment_id])
+    page = client.search_runs([experiment_id], run_view_type=view)
     yield from page
     while page.token:
-        page = client.search_runs([experiment_id], page_token=page.token)
+        page = client.search_runs([experiment_id], run_view_type=view, page_token=page.token)
         yield from page

@@ -10,16 +10,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dekm.errors import InputError
-from dekm.tracking.store import sync_all, tracking_uri
+from dekm.tracking.database import tracking_uri
+from dekm.tracking.store import sync_all
 
 logger = logging.getLogger(__name__)
 
 DEFAULT_PORT = 5000
 FOLLOW_SECONDS = 10
+LOG = "mlflow.log"  # in the folder of the store, of the process that keeps it up to date
 
 
 def follow_runs(results: Sequence[Path], store: Path, seconds: float) -> None:
-    """Update the store repeatedly until the parent process exits.
+    """Update the store repeatedly until the parent process exits; an update that fails is logged.
 
     Parameters
     ----------
@@ -32,7 +34,10 @@ def follow_runs(results: Sequence[Path], store: Path, seconds: float) -> None:
     """
     parent = os.getppid()
     while os.getppid() == parent:
-        sync_all(results, store)
+        try:
+            sync_all(results, store)
+        except Exception as error:
+            logger.warning("the store could not be updated, and the next update tries again: %s", error)
         time.sleep(seconds)
 
 
@@ -75,8 +80,15 @@ def serve(results: Sequence[Path], store: Path, port: int) -> None:
         Port of the server.
     """
     os.environ["MLFLOW_SERVER_ENABLE_JOB_EXECUTION"] = "false"
+    log = store / LOG
     follower = [sys.executable, "-m", "dekm", "sync", *map(str, results), "--store", str(store), "--follow"]
-    subprocess.Popen([*follower, str(FOLLOW_SECONDS)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with log.open("w", encoding="utf-8") as stream:
+        subprocess.Popen([*follower, str(FOLLOW_SECONDS)], stdout=subprocess.DEVNULL, stderr=stream)
     logger.info("Open http://127.0.0.1:%d and choose Model training at the top left. Stop with Ctrl-C.", port)
+    logger.info("New runs appear every %d seconds; what goes wrong with it is in %s.", FOLLOW_SECONDS, log)
     command = [sys.executable, "-m", "mlflow", "server", "--backend-store-uri", tracking_uri(store)]
-    os.execv(sys.executable, [*command, "--host", "127.0.0.1", "--port", str(port)])
+    # Exact names: by default MLflow answers to any host whose name begins like a private address, so a web
+    # page could read all runs after its own name has been made to point here.
+    hosts = f"127.0.0.1:{port},localhost:{port}"
+    arguments = ["--host", "127.0.0.1", "--port", str(port), "--allowed-hosts", hosts]
+    os.execv(sys.executable, [*command, *arguments])

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-HEAVY = {"torch", "sklearn", "h5py", "scipy.io", "pandas", "PIL", "requests", "pooch"}
+HEAVY = {"torch", "sklearn", "h5py", "scipy.io", "pandas", "PIL", "requests"}
 
 
 def test_importing_the_datasets_imports_no_heavy_library():

@@ -7,11 +7,13 @@ from safetensors import safe_open
 
 from dekm.datasets import DATASETS, prepared
 from dekm.errors import InputError
+from dekm.experiment.cells import Cell
 from dekm.experiment.history import MAX_FRAMES, History, scores
 from dekm.experiment.jobs import cluster_cell, pretrain_cell
 from dekm.files import read_json, write_json
 from dekm.methods import METHODS
 from dekm.methods.iteration import Iteration
+from dekm.results.result_set import ResultSet
 from tests.helpers.prepared_files import files
 
 # The networks are hardly trained, so that iteration 0 may be the best.
@@ -75,7 +77,13 @@ def relabel(results, y):
 def test_pretraining_writes_weights_losses_and_facts(results):
     cell = pretrain(results, seeds=(0, 1))
     assert names(cell) == ["seed0", "seed1", "summary.json"]
-    assert names(cell / "seed0") == ["autoencoder.safetensors", "facts.json", "loss.csv", "metrics.json"]
+    assert names(cell / "seed0") == [
+        "autoencoder.safetensors",
+        "facts.json",
+        "loss.csv",
+        "manifest.json",
+        "metrics.json",
+    ]
     assert [row["epoch"] for row in rows(cell / "seed0/loss.csv")] == ["1", "2"]
     loss = float(rows(cell / "seed0/loss.csv")[-1]["loss"])
     assert read_json(cell / "seed0/metrics.json")["loss"] == loss
@@ -100,6 +108,7 @@ def test_a_cell_of_every_method_writes_scores_labels_and_history(results):
             "facts.json",
             "history.csv",
             "labels.npy",
+            "manifest.json",
             "metrics.json",
             "model.safetensors",
         ]
@@ -313,3 +322,48 @@ def test_another_number_of_clusters_makes_the_runs_again(results):
 def test_a_parameter_that_makes_a_row_another_method_is_refused(results):
     with pytest.raises(InputError, match=r"n_batches=3 should stay 'pass': it makes DEKM_F what it is\."):
         cluster(results, "dekm_f", settings={"n_batches": 3})
+
+
+SEED_FILES = ["labels.npy", "model.safetensors", "metrics.json", "facts.json", "manifest.json"]
+
+
+@pytest.mark.parametrize("name", SEED_FILES)
+@pytest.mark.parametrize("content", [None, b"", b"{}"])
+def test_a_damaged_seed_is_set_aside_and_made_again(results, name, content, caplog):
+    caplog.set_level("WARNING", "dekm")
+    cell = cluster(results, "k_means")
+    before, labels = ids(cell), np.load(cell / "seed0/labels.npy")
+    (cell / "seed0" / name).unlink()
+    if content is not None:
+        (cell / "seed0" / name).write_bytes(content)
+    cluster(results, "k_means")
+    assert ids(cell) != before
+    np.testing.assert_array_equal(np.load(cell / "seed0/labels.npy"), labels)
+    assert names(cell / "damaged") == ["seed0.1"]
+    assert f"{cell / 'seed0' / name}" in caplog.text
+    assert f"kept as {cell / 'damaged/seed0.1'} and made again" in caplog.text
+    after = ids(cell)
+    cluster(results, "k_means")
+    assert ids(cell) == after
+
+
+def test_a_job_that_makes_the_seed_with_other_settings_is_not_waited_for_and_gives_way(results, monkeypatch):
+    def make(settings):
+        def write(seed, folder):
+            if settings["n_init"] == 2:  # meanwhile the settings change and a second job starts
+                monkeypatch.setattr("socket.gethostname", lambda: "another-machine")
+                cell({"n_init": 3}).run(make({"n_init": 3}), device="cpu", fresh=False)
+                monkeypatch.undo()
+            write_json(folder.file("metrics"), {"seconds": 1.0})
+
+        return write
+
+    def cell(settings):
+        folder = ResultSet(results).cell("digits", "k_means")
+        inputs = {0: {"settings": settings, "seed": 0, "data": "d"}}
+        return Cell(folder, {"dataset": "digits", "method": "k_means"}, inputs, 1)
+
+    with pytest.raises(InputError, match="was made by a later job with other settings, and is kept"):
+        cell({"n_init": 2}).run(make({"n_init": 2}), device="cpu", fresh=False)
+    kept = ResultSet(results).cell("digits", "k_means").seed(0)
+    assert kept.facts["settings"] == {"n_init": 3}

@@ -105,10 +105,10 @@ def test_damaged_files_are_named_in_the_error(make_run: Callable[..., Path], tmp
     run = make_run()
     for damaged in (b"", b"PK\x03\x04 not a zip file"):
         (run / "iterations.npz").write_bytes(damaged)
-        with pytest.raises(InputError, match=r"iterations\.npz should be a file of NumPy arrays"):
+        with pytest.raises(InputError, match=r"iterations\.npz is not a readable file of NumPy arrays"):
             write_figure("fig1", [run], tmp_path / "out")
     (run / "labels.npy").write_bytes(b"")
-    with pytest.raises(InputError, match=r"labels\.npy should be a file of one NumPy array"):
+    with pytest.raises(InputError, match=r"labels\.npy is not a readable file of one NumPy array"):
         write_figure("runs", [run], tmp_path / "out")
 
 

@@ -10,6 +10,23 @@ import pandas as pd
 
 from dekm.methods import METHODS
 
+MADE: dict[str, Any] = {
+    "key": "x",
+    "created": "2026-01-01T00:00:00.000+00:00",
+    "settings": {},
+    "versions": {"python": "3"},
+    "commit": "c0ffee",
+    "device": "cpu",
+}
+DATA: dict[str, Any] = {
+    "kind": "vectors",
+    "n_samples": 3,
+    "n_clusters": 2,
+    "shape": [2],
+    "class_counts": [2, 1],
+    "options": {},
+    "digest": "x",
+}
 LABELS = {name: row.label for name, row in METHODS.items()}
 
 
@@ -17,7 +34,7 @@ def write_facts(results: Path, dataset: str, label: str = "", **facts: Any) -> P
     """Facts of prepared data, without the data."""
     folder = results / "data" / dataset
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "facts.json").write_text(json.dumps({"label": label or dataset} | facts))
+    (folder / "facts.json").write_text(json.dumps(DATA | {"label": label or dataset} | facts))
     return folder
 
 
@@ -51,8 +68,9 @@ def write_run(
     folder.mkdir(parents=True)
     label = LABELS.get(method, method)
     facts = {"dataset": dataset, "method": method, "label": label, "seed": seed, "data": dataset}
-    (folder / "facts.json").write_text(json.dumps(facts))
+    (folder / "facts.json").write_text(json.dumps(MADE | facts | {"id": f"{dataset}{method}{seed}"}))
     final = {name: history[name].iloc[-1] for name in ("acc", "nmi") if name in history}
+    final["seconds"] = 1.0
     (folder / "metrics.json").write_text(json.dumps(final))
     history.to_csv(folder / "history.csv", index=False)
     np.save(folder / "labels.npy", labels)

@@ -95,5 +95,5 @@ def test_a_file_of_another_class_is_refused(make_method, blobs, tmp_path):
 def test_a_file_that_is_not_a_safetensors_file_is_refused(tmp_path):
     path = tmp_path / "a.safetensors"
     path.write_text("plain text")
-    with pytest.raises(InputError, match=r"a\.safetensors is not a safetensors file"):
+    with pytest.raises(InputError, match=r"a\.safetensors is not a readable safetensors file"):
         DEC.load(path)

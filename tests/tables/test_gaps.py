@@ -8,6 +8,7 @@ from dekm.tables.cells import table3
 from dekm.tables.loading import read_results
 from dekm.tables.rendering.markdown import to_markdown
 from dekm.tables.scores import score_grid
+from dekm.tables.table2 import table2
 from tests.helpers.handmade import write_facts, write_scores, write_summary
 
 PAPER_FILE = Path(__file__).parents[2] / "resources" / "paper" / "table3.csv"
@@ -66,11 +67,26 @@ def test_a_skipped_dataset_shows_the_reason(results: Path) -> None:
     assert table.count("– [12.63] (1)") == 1
 
 
-def test_an_incomplete_summary_counts_as_not_run(results: Path) -> None:
+@pytest.mark.parametrize(
+    "content", ["", '{"label": "DE', "[]", "{}", '{"dataset": "mnist", "seeds": {"0": 1}}']
+)
+def test_a_damaged_summary_is_a_named_gap(results: Path, content: str) -> None:
     cell = results / "runs" / "mnist" / "dekm"
     cell.mkdir()
-    (cell / "summary.json").write_text('{"label": "DE')
-    assert text(results).endswith("\n1. not run\n")
+    (cell / "summary.json").write_text(content)
+    note = text(results).rpartition("\n1. ")[2]
+    assert note.startswith(str(cell / "summary.json"))
+    assert "Run 'python -m dekm cluster mnist dekm' again" in note
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"label": 1}'])
+def test_damaged_facts_are_a_named_gap_of_table_2(tmp_path: Path, content: str) -> None:
+    file = write_facts(tmp_path, "mnist") / "facts.json"
+    file.write_text(content)
+    paper = pd.DataFrame(columns=["dataset", "label", "n_samples", "n_clusters", "shape"])
+    (row,) = table2(tmp_path, ["mnist"], paper).to_dict("records")
+    assert str(row["reason"]).startswith(str(file))
+    assert pd.isna(row["n_samples"])
 
 
 def test_a_cell_with_fewer_seeds_is_marked(results: Path) -> None:

@@ -10,7 +10,7 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
-from dekm.tracking.store import tracking_uri
+from dekm.tracking.database import tracking_uri
 from tests.helpers.ui import serving
 from tests.helpers.workspace import Workspace
 

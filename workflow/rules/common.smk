@@ -19,6 +19,12 @@ from dekm.experiment.provenance import (
 from dekm.files import files_digest
 from dekm.methods import STRATEGIES
 
+for folder in (ROOT, Path.cwd()):
+    if set("{}") & set(str(folder)):
+        raise WorkflowError(
+            f"{folder}: Snakemake takes braces in a path for wildcards; rename the folder."
+        )
+
 # The experiment
 
 # Modules that the configuration names are searched in the folder of its file.

@@ -25,8 +25,7 @@ rule track:
     message:
         "Update the MLflow store"
     shell:
-        "python -m dekm sync {params.results} --store {params.store} 2> {log}"
-        " || echo 'The MLflow store could not be updated, see {log}; \"make ui\" tries again.' >&2"
+        "python -m dekm sync {params.results} --store {params.store} 2> >(tee {log} >&2)"
 
 
 use rule track as track_dataset with:

@@ -131,6 +131,7 @@ FRGC = Dataset(
             ("https://github.com/jwyang/JULE.torch/raw/69bdfd8/datasets/FRGC/data4torch.h5",),
             git_blob="91e200768b454a6c238c5cb4abf16e756e6e9649",
             content=None,
+            max_bytes=2**29,
         ),
     ),
     alternatives=(

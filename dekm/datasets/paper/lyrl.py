@@ -116,6 +116,7 @@ TOKEN_FILES = tuple(
         f"rcv1/lyrl2004_tokens_{part}.dat.gz",
         (f"{LYRL_URL}a12-token-files/lyrl2004_tokens_{part}.dat.gz",),
         content_sha256=content_sha256,
+        max_bytes=2**28,
     )
     for part, content_sha256 in TOKENS.items()
 )

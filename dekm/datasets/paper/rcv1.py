@@ -11,9 +11,9 @@ from dekm.datasets.dataset import Dataset, RawSet
 from dekm.datasets.paper.lyrl import FIGSHARE_URL, LICENCE, PARTS, QRELS, QRELS_FILE, read_topics
 from dekm.datasets.raw.archives import unpacked
 from dekm.datasets.raw_file import RawFile
-from dekm.datasets.reading import readable
 from dekm.datasets.tfidf import N_TERMS, Scaling, scale_rows
 from dekm.errors import InputError
+from dekm.files.reading import readable
 
 TOPICS = ("CCAT", "ECAT", "GCAT", "MCAT")  # in the order of the labels
 N_FEATURES = 47_236
@@ -179,7 +179,13 @@ SPLIT = {
 }
 
 _VECTOR_FILES = tuple(
-    RawFile(f"rcv1/lyrl2004_vectors_{part}.dat.gz", (FIGSHARE_URL + number,), sha256=sha256, content=None)
+    RawFile(
+        f"rcv1/lyrl2004_vectors_{part}.dat.gz",
+        (FIGSHARE_URL + number,),
+        sha256,
+        content=None,
+        max_bytes=2**29,
+    )
     for part, (number, sha256) in VECTORS.items()
 )
 _SPLIT_FILES = tuple(

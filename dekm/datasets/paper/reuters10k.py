@@ -193,6 +193,7 @@ REUTERS10K = Dataset(
             ),
             sha256="aa0774a824889efe0597f0d42c6a795c99f312f89819afde957746fb7f0588b1",
             content=None,
+            max_bytes=2**29,
         ),
     ),
     alternatives=(RawSet("dekm.datasets.paper.reuters10k:from_tokens", (*TOKEN_FILES, QRELS_FILE)),),

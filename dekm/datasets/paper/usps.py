@@ -10,8 +10,8 @@ from dekm.datasets.labels import encode_labels
 from dekm.datasets.raw.archives import unpacked
 from dekm.datasets.raw.hdf5 import read_hdf5
 from dekm.datasets.raw_file import RawFile
-from dekm.datasets.reading import readable
 from dekm.errors import InputError
+from dekm.files.reading import readable
 
 N_PIXELS = 256
 LEVELS = 2000  # every grey value is a multiple of 1 / LEVELS

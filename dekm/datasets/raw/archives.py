@@ -11,10 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
-from dekm.datasets.reading import readable
 from dekm.errors import InputError
+from dekm.files.reading import readable
 
 LIMIT = 2**32  # default maximum of unpacked bytes
+MAX_RATIO = 100  # of unpacked to packed bytes, above the first MIN_LIMIT; text has about 10
+MIN_LIMIT = 2**20
 CHUNK = 2**20
 OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open}
 
@@ -46,7 +48,7 @@ def unpacked(file: Path, limit: int = LIMIT) -> Iterator[io.BufferedReader]:
     file : Path
         Compressed file.
     limit : int, default=2**32
-        Maximum number of unpacked bytes.
+        Maximum number of unpacked bytes; an archive that unpacks to many times its size is refused before.
 
     Yields
     ------
@@ -61,6 +63,7 @@ def unpacked(file: Path, limit: int = LIMIT) -> Iterator[io.BufferedReader]:
     with readable(file, "compressed file"):
         with file.open("rb") as packed:
             start = packed.read(3)
+        limit = min(limit, MIN_LIMIT + MAX_RATIO * file.stat().st_size)
         opener = next((open_ for magic, open_ in OPENERS.items() if start.startswith(magic)), None)
         if opener is None:
             raise InputError(f"{file} is neither a gzip nor a bzip2 file; it starts with {start!r}.")

@@ -1,18 +1,16 @@
 """Download of one raw file: found in place, copied from a mirror or downloaded, and verified in each case."""
 
 import logging
-import shutil
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
+from dekm.datasets.raw.transfer import Limits, TransferError, longest_seconds, transfer
 from dekm.datasets.raw_file import RawFile
 from dekm.errors import InputError
-from dekm.files import atomic_file
+from dekm.files.atomic import atomic_file
 
 logger = logging.getLogger(__name__)
 
-CHUNK = 2**20
 ATTEMPTS = 3
 TIMEOUT = 30.0
 WAIT = 2.0
@@ -26,6 +24,7 @@ def download_file(
     attempts: int = ATTEMPTS,
     timeout: float = TIMEOUT,
     wait: float = WAIT,
+    deadline: float | None = None,
 ) -> Path:
     """Download a raw file unless it exists, and verify it.
 
@@ -46,6 +45,8 @@ def download_file(
         Seconds without data after which a connection is closed.
     wait : float, default=2.0
         Seconds before the second attempt; the waiting time before attempt `i` is ``(i - 1) * wait``.
+    deadline : float, optional
+        Seconds that all attempts at one address may take together; by default enough for a slow connection.
 
     Returns
     -------
@@ -55,8 +56,8 @@ def download_file(
     Raises
     ------
     InputError
-        If an existing file is not the expected one, if the file has no known checksum, or if every address
-        failed; the message gives the reason for each address.
+        If an existing file is not the expected one, if the file has no known checksum, if it cannot be
+        written, or if every address failed; the message gives the reason for each address.
     """
     target = raw_dir / raw_file.path
     if target.exists():
@@ -66,13 +67,17 @@ def download_file(
         raise InputError(
             f"{raw_file.path} has no known checksum and is not downloaded. Put the file at {target}."
         )
-    failures = []
+    seconds = longest_seconds(raw_file.max_bytes) if deadline is None else deadline
+    reasons = ""
     for address in addresses(raw_file, mirror):
-        failure = _try_repeatedly(address, raw_file, target, attempts, timeout, wait)
-        if failure is None:
+        limits = Limits(raw_file.max_bytes, timeout, time.monotonic() + seconds)
+        try:
+            _try_repeatedly(address, raw_file, target, limits, attempts, wait)
+        except TransferError as failure:
+            reasons += f"  {address}: {failure}\n"
+        else:
             return target
-        failures.append(f"  {address}: {failure.reason}\n")
-    reasons = "".join(failures) or "  no address is known.\n"
+    reasons = reasons or "  no address is known.\n"
     raise InputError(f"{raw_file.path} could not be downloaded:\n{reasons}Put the file at {target}.")
 
 
@@ -95,14 +100,6 @@ def addresses(raw_file: RawFile, mirror: str | None) -> list[str]:
     return mirrored + list(raw_file.urls)
 
 
-@dataclass(frozen=True)
-class _Failure:
-    """Why an attempt failed, and whether another attempt is useless."""
-
-    reason: str
-    final: bool
-
-
 def _verify_existing(raw_file: RawFile, target: Path) -> None:
     try:
         raw_file.verify(target)
@@ -113,45 +110,24 @@ def _verify_existing(raw_file: RawFile, target: Path) -> None:
 
 
 def _try_repeatedly(
-    address: str, raw_file: RawFile, target: Path, attempts: int, timeout: float, wait: float
-) -> _Failure | None:
-    failure = _try_once(address, raw_file, target, timeout)
-    for attempt in range(1, attempts):
-        if failure is None or failure.final:
-            break
-        logger.warning("%s: %s Trying again.", address, failure.reason)
-        time.sleep(wait * attempt)
-        failure = _try_once(address, raw_file, target, timeout)
-    return failure
-
-
-def _try_once(address: str, raw_file: RawFile, target: Path, timeout: float) -> _Failure | None:
-    import requests
-
-    try:
-        with atomic_file(target) as temporary:
-            _copy(address, temporary, timeout)
-            raw_file.verify(temporary)
-    except InputError as error:
-        return _Failure(str(error), final="://" not in address)
-    except FileNotFoundError:
-        return _Failure("file not found.", final=True)
-    except requests.HTTPError as error:
-        status = error.response.status_code
-        return _Failure(f"HTTP status {status}.", final=400 <= status < 500)
-    except requests.RequestException as error:
-        return _Failure(f"{type(error).__name__}: {error}", final=False)
-    except OSError as error:
-        return _Failure(f"{type(error).__name__}: {error}", final=True)
+    address: str, raw_file: RawFile, target: Path, limits: Limits, attempts: int, wait: float
+) -> None:
+    for attempt in range(1, attempts + 1):
+        try:
+            return _try_once(address, raw_file, target, limits)
+        except TransferError as failure:
+            if failure.final or attempt == attempts:
+                raise
+            logger.warning("%s: %s Trying again.", address, failure)
+            time.sleep(wait * attempt)
     return None
 
 
-def _copy(address: str, target: Path, timeout: float) -> None:
-    if "://" not in address:
-        shutil.copyfile(address, target)
-        return
-    import pooch
-
-    logger.info("Downloading %s", address)
-    download = pooch.HTTPDownloader(progressbar=True, chunk_size=CHUNK, timeout=timeout)
-    download(address, str(target), None)
+def _try_once(address: str, raw_file: RawFile, target: Path, limits: Limits) -> None:
+    logger.info("Getting %s", address)
+    with atomic_file(target) as temporary:
+        transfer(address, temporary, limits)
+        try:
+            raw_file.verify(temporary)
+        except InputError as error:
+            raise TransferError(str(error), final="://" not in address) from error

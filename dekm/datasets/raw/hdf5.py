@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from dekm.datasets.reading import readable
 from dekm.errors import InputError
+from dekm.files.reading import readable
 
 LIMIT = 2**30
 

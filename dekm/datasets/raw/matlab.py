@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 
 from dekm.datasets.raw.hdf5 import read_hdf5
-from dekm.datasets.reading import readable
 from dekm.errors import InputError
+from dekm.files.reading import readable
 
 LIMIT = 2**30
 

@@ -7,8 +7,8 @@ from typing import IO
 
 from PIL import Image
 
-from dekm.datasets.reading import readable
 from dekm.errors import InputError
+from dekm.files.reading import readable
 
 MAX_PIXELS = 2**26
 

@@ -9,8 +9,8 @@ from typing import IO, Any, cast
 import numpy as np
 
 from dekm.datasets.labels import encode_labels
-from dekm.datasets.reading import readable
 from dekm.errors import InputError
+from dekm.files.reading import readable
 
 
 def array(raw_dir: Path, *, path: str, labels: str | None = None) -> tuple[np.ndarray, np.ndarray | None]:

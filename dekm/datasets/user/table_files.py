@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dekm.datasets.reading import readable
 from dekm.errors import InputError
+from dekm.files.reading import readable
 
 SEPARATORS = ";\t|"  # written by other programs instead of commas
 Rows = Iterator[tuple[int, list[Any]]]

@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 
 from dekm.datasets.labels import encode_labels
-from dekm.datasets.reading import readable
 from dekm.datasets.tfidf import Scaling, Texts
 from dekm.datasets.user.folders import TEXT_SUFFIXES, list_files, log_ignored
 from dekm.datasets.user.table_files import read_table
 from dekm.datasets.user.tables import column_position, label_of
+from dekm.files.reading import readable
 
 
 def from_folder(

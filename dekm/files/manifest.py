@@ -1,0 +1,67 @@
+"""The manifest of a folder: the size and digest of each of its files, written last."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from dekm.errors import InputError
+from dekm.files.digests import content_digest
+from dekm.files.reading import read_json
+
+MANIFEST = "manifest.json"
+
+
+def write_manifest(folder: Path) -> None:
+    """Write ``manifest.json``: a folder that has one was written to its end."""
+    files = [file for file in sorted(folder.rglob("*")) if file.is_file() and file.name != MANIFEST]
+    entries = {
+        str(file.relative_to(folder)): {"size": file.stat().st_size, "sha256": content_digest(file)}
+        for file in files
+    }
+    text = json.dumps({"files": entries}, indent=1) + "\n"
+    (folder / MANIFEST).write_text(text, encoding="utf-8")
+
+
+def find_damage(folder: Path) -> str:
+    """What is wrong with a folder that should have a manifest; empty if all its files are whole."""
+    try:
+        entries = _entries(folder)
+        problems = (find_damage_of_file(folder / name, entry) for name, entry in entries.items())
+        return next(filter(None, problems), "")
+    except InputError as error:
+        return str(error)
+
+
+def check_file(file: Path, remedy: str) -> None:
+    """Check a file against the manifest of its folder; a folder without manifest is not checked.
+
+    Raises
+    ------
+    InputError
+        If the size or the digest of the file differs.
+    """
+    if not (file.parent / MANIFEST).exists():
+        return
+    problem = find_damage_of_file(file, _entries(file.parent).get(file.name, {}))
+    if problem:
+        raise InputError(f"{problem} {remedy}")
+
+
+def find_damage_of_file(file: Path, entry: Any) -> str:
+    """How a file differs from its entry in the manifest; empty if it does not."""
+    if not file.is_file():
+        return f"{file} does not exist."
+    size = file.stat().st_size
+    if size != entry.get("size"):
+        return f"{file} is damaged: it has {size} bytes instead of {entry.get('size')}."
+    if content_digest(file) != entry.get("sha256"):
+        return f"{file} is damaged: its content is not the one in {MANIFEST}."
+    return ""
+
+
+def _entries(folder: Path) -> dict[str, dict[str, Any]]:
+    entries: dict[str, dict[str, Any]] = read_json(folder / MANIFEST, {"files": dict})["files"]
+    for name, entry in entries.items():
+        if not isinstance(entry, dict):
+            raise InputError(f"{folder / MANIFEST} is damaged: the entry of {name} is no object.")
+    return entries

@@ -1,0 +1,162 @@
+"""Reading of files: any exception of a parser, and any content of another form, becomes an `InputError`.
+
+Every reader takes a `remedy`: a sentence that says what to do about a file that cannot be used.
+"""
+
+import binascii
+import contextlib
+import csv
+import json
+import struct
+import tarfile
+import tokenize
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from dekm.errors import InputError
+
+READ_ERRORS = (
+    OSError,
+    EOFError,
+    ValueError,
+    TypeError,
+    LookupError,
+    ArithmeticError,
+    RuntimeError,
+    MemoryError,
+    SyntaxError,
+    struct.error,
+    tokenize.TokenError,
+    binascii.Error,
+    zlib.error,
+    csv.Error,
+    zipfile.BadZipFile,
+    tarfile.TarError,
+)
+
+
+NUMBER = (int, float)
+TYPES = {
+    str: "text",
+    int: "an integer",
+    NUMBER: "a number",
+    list: "a list",
+    dict: "an object",
+    bool: "true or false",
+}
+
+
+@contextlib.contextmanager
+def readable(file: Path, what: str, *errors: type[Exception], remedy: str = "") -> Iterator[None]:
+    """Convert exceptions of a parser into an `InputError` that names the file.
+
+    Parameters
+    ----------
+    file : Path
+        File that is read in the block.
+    what : str
+        Expected type of file, such as "MATLAB file".
+    *errors : type of Exception
+        Exception types of the parser that are not in `READ_ERRORS`.
+    remedy : str
+        What to do about an unusable file.
+
+    Raises
+    ------
+    InputError
+        If the block raises one of these exceptions.
+    """
+    handled: tuple[type[Exception], ...] = (*READ_ERRORS, *errors)
+    try:
+        yield
+    except InputError:
+        raise
+    except FileNotFoundError as error:
+        raise InputError(f"{file} does not exist. {remedy}".strip()) from error
+    except handled as error:
+        text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        reason = " ".join(text.split()).rstrip(".") or type(error).__name__
+        raise InputError(f"{file} is not a readable {what}: {reason}. {remedy}".strip()) from error
+
+
+def damaged(file: Path, problem: str, remedy: str = "") -> InputError:
+    """The error about a file whose content has another form than it should have."""
+    return InputError(f"{file} is damaged: {problem}. {remedy}".strip())
+
+
+def read_json(file: Path, fields: Mapping[str, Any] | None = None, remedy: str = "") -> dict[str, Any]:
+    """Read a JSON file that holds an object.
+
+    Parameters
+    ----------
+    file : Path
+        The file.
+    fields : mapping of str to type, optional
+        The type of each required field, or a tuple of its possible types.
+    remedy : str
+        What to do about an unusable file.
+
+    Raises
+    ------
+    InputError
+        If the file does not exist, is no JSON, or lacks a field of the right type.
+    """
+    with readable(file, "JSON file", remedy=remedy):
+        value: Any = json.loads(file.read_text(encoding="utf-8"))
+    if not isinstance(value, dict):
+        raise damaged(file, "it holds no object", remedy)
+    check_fields(file, value, fields or {}, remedy)
+    return value
+
+
+def check_fields(file: Path, value: Mapping[str, Any], fields: Mapping[str, Any], remedy: str = "") -> None:
+    """Check the types of the fields of an object that `file` holds.
+
+    Raises
+    ------
+    InputError
+        If a field is missing or of another type.
+    """
+    for name, expected in fields.items():
+        if name not in value:
+            raise damaged(file, f"it lacks {name!r}", remedy)
+        if not isinstance(value[name], expected) or (isinstance(value[name], bool) and expected is not bool):
+            what = TYPES.get(expected, "of another type")
+            raise damaged(file, f"{name}={str(value[name])[:40]!r} should be {what}", remedy)
+
+
+def read_numbers(file: Path, columns: tuple[str, ...] = (), remedy: str = "") -> list[dict[str, float]]:
+    """Read a CSV file of numbers; an empty field is NaN.
+
+    Parameters
+    ----------
+    file : Path
+        The file; an empty one has no rows.
+    columns : tuple of str
+        Names of which the file needs at least one, if it has rows.
+    remedy : str
+        What to do about an unusable file.
+
+    Raises
+    ------
+    InputError
+        If the file does not exist, a row has too many or too few fields, or a field is not a number.
+    """
+    with readable(file, "CSV file", remedy=remedy), file.open(newline="", encoding="utf-8") as stream:
+        reader = csv.DictReader(stream)
+        rows = [_numbers(row, reader.line_num) for row in reader]
+    if rows and columns and not set(columns) & set(rows[0]):
+        raise damaged(file, f"it has no column {' or '.join(columns)}", remedy)
+    return rows
+
+
+def _numbers(row: Mapping[Any, Any], line: int) -> dict[str, float]:
+    if None in row or None in row.values():
+        raise ValueError(f"line {line} has another number of fields than the first line")
+    try:
+        return {name: float(value or "nan") for name, value in row.items()}
+    except ValueError as error:
+        raise ValueError(f"line {line}: {error}") from error

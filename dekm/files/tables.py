@@ -1,0 +1,53 @@
+"""Tables in CSV files as data frames."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dekm.files.reading import damaged, readable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def read_table(
+    file: Path, texts: Sequence[str], numbers: Sequence[str] = (), *, separator: str = ",", remedy: str = ""
+) -> "pd.DataFrame":
+    """Read a table with a header.
+
+    Parameters
+    ----------
+    file : Path
+        CSV file in UTF-8.
+    texts, numbers : sequence of str
+        Columns that the table needs, and that hold text or finite numbers; empty fields are NaN.
+    separator : str
+        Between two fields.
+    remedy : str
+        What to do about an unusable file.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The table, also its other columns.
+
+    Raises
+    ------
+    InputError
+        If the file does not exist, is no such table, or lacks a column.
+    """
+    import numpy as np
+    import pandas as pd
+
+    types: dict[str, Any] = dict.fromkeys(texts, str)
+    with readable(file, "CSV file", remedy=remedy):
+        table = pd.read_csv(file, sep=separator, dtype=types)
+    missing = sorted({*texts, *numbers} - set(table))
+    if missing:
+        raise damaged(file, f"it lacks the columns {missing}", remedy)
+    for name in numbers:
+        with readable(file, f"table with numbers in the column {name}", remedy=remedy):
+            table[name] = pd.to_numeric(table[name])
+        if np.isinf(table[name].to_numpy(float)).any():
+            raise damaged(file, f"the column {name} should hold finite numbers", remedy)
+    return table

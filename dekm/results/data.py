@@ -1,0 +1,63 @@
+"""The folder of a prepared dataset."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dekm.files.arrays import Form, read_arrays
+from dekm.files.reading import read_json
+
+DATA_FIELDS = {
+    "label": str,
+    "kind": str,
+    "n_samples": int,
+    "n_clusters": int,
+    "shape": list,
+    "class_counts": (list, type(None)),
+    "options": dict,
+    "digest": str,
+}
+LABELS = Form("iufbUS", (1,), required=False)
+
+
+@dataclass(frozen=True)
+class PreparedData:
+    """The folder of a prepared dataset, ``data/<dataset>``."""
+
+    path: Path
+
+    @property
+    def arrays_file(self) -> Path:
+        """File of the samples and labels."""
+        return self.path / "data.npz"
+
+    @property
+    def facts_file(self) -> Path:
+        """File of the description of the data, with their digest."""
+        return self.path / "facts.json"
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """Description of the data; empty if none are prepared."""
+        if not self.facts_file.exists():
+            return {}
+        return read_json(self.facts_file, DATA_FIELDS, self.remedy)
+
+    @property
+    def remedy(self) -> str:
+        """What to do about damaged data."""
+        return f"Run 'python -m dekm prepare' for {self.path.name} again."
+
+    def labels(self) -> np.ndarray | None:
+        """True labels (n,); None if the data have none."""
+        return read_arrays(self.arrays_file, {"y": LABELS}, self.remedy).get("y")
+
+    def images(self) -> np.ndarray | None:
+        """Images (n, h, w, c) in [0, 1]; None if the samples are not images."""
+        X = read_arrays(self.arrays_file, {"X": Form("uf", required=False)}, self.remedy).get("X")
+        if X is None or X.ndim != 4:
+            return None
+        return X / np.float32(255) if X.dtype == np.uint8 else X

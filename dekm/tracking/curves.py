@@ -1,0 +1,48 @@
+"""The curves of a run: its losses and scores over the iterations or epochs."""
+
+import math
+from collections.abc import Iterator
+
+from dekm.errors import InputError
+from dekm.results.folders import SeedFolder
+
+POINTS_PER_CURVE = 200
+SCORES = {"acc", "nmi", "ari"}  # all other curves show the training
+
+Point = tuple[str, float, int, int]
+
+
+def curves(seed: SeedFolder) -> Iterator[tuple[str, float, int, int]]:
+    """Iterate over the points of the curves of a run.
+
+    Parameters
+    ----------
+    seed : SeedFolder
+        Folder of the run.
+
+    Yields
+    ------
+    tuple of (str, float, int, int)
+        Name (``train/...`` or ``eval/...``), value (never NaN), milliseconds since the start of the run, and
+        iteration or epoch. Of long curves about `POINTS_PER_CURVE` evenly spaced points and the last one.
+    """
+    rows = seed.history()
+    stride = max(1, -(-len(rows) // POINTS_PER_CURVE))
+    for i, row in enumerate(rows):
+        if i % stride and i != len(rows) - 1:
+            continue
+        step = int(row.pop("n_iter", row.pop("epoch", 0)))
+        ms = int(1000 * row.get("seconds", 0))
+        for name, value in row.items():
+            if not math.isnan(value):
+                yield f"{'eval' if name in SCORES else 'train'}/{name}", value, ms, step
+
+
+def new_points(seed: SeedFolder, logged: int) -> list[Point]:
+    """The points of the curves after an iteration; none if the run has just ended."""
+    try:
+        return [point for point in curves(seed) if point[3] > logged]
+    except InputError:
+        if seed.path.exists():
+            raise
+        return []  # the next update logs it as complete

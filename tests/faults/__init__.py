@@ -1,0 +1,1 @@
+"""A campaign of kills, damaged files, full disks and hostile servers."""
