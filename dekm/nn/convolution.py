@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn.functional import fold, linear, unfold
 
-from dekm.nn import kernels, patches, shuffle
-from dekm.nn.geometry import Geometry, Pair
+from dekm.nn import kernels, patches, shuffle, unrolled
+from dekm.nn.kernels import Geometry, Pair
 
 Gradients = tuple[Tensor | None, Tensor | None, Tensor | None, None]
 
@@ -50,9 +50,9 @@ class Convolution(nn.Conv2d):
             return self.by_patches(x)
         if not chooses_kernels(self, x):
             return super().forward(x)
-        return Maps.apply(
-            x, self.weight, self.bias, geometry_of(self, x.shape[2:], maps_of(self, x.shape[2:]))
-        )
+        geometry = geometry_of(self, x.shape[2:], maps_of(self, x.shape[2:]))
+        product = unrolled.maps if kernels.unrolls(geometry) else Maps.apply
+        return product(x, self.weight, self.bias, geometry)
 
     def by_patches(self, x: Float[Tensor, "b 1 h w"]) -> Float[Tensor, "b o i j"]:
         """The convolution of images with one channel as a matrix product."""
@@ -85,7 +85,9 @@ class TransposedConvolution(nn.ConvTranspose2d):
             return self.by_patches(x)
         if not chooses_kernels(self, x):
             return super().forward(x)
-        return Images.apply(x, self.weight, self.bias, geometry_of(self, self.sides, x.shape[2:]))
+        geometry = geometry_of(self, self.sides, x.shape[2:])
+        product = unrolled.images if kernels.unrolls(geometry) else Images.apply
+        return product(x, self.weight, self.bias, geometry)
 
     def by_patches(self, x: Float[Tensor, "b o i j"]) -> Float[Tensor, "b 1 h w"]:
         """The transposed convolution as a matrix product, whose patches are summed into an image."""
@@ -147,8 +149,6 @@ def maps(
     x: Float[Tensor, "b c h w"], weight: Float[Tensor, "o c k l"], bias: Tensor | None, geometry: Geometry
 ) -> Float[Tensor, "b o i j"]:
     """The convolution of images."""
-    if kernels.of_maps(weight.shape[1], geometry) == "patches":
-        return patches.maps(x, weight, bias, geometry)
     return torch.conv2d(x, weight, bias, geometry.stride, geometry.padding)
 
 
@@ -156,11 +156,8 @@ def images(
     x: Float[Tensor, "b o i j"], weight: Float[Tensor, "o c k l"], bias: Tensor | None, geometry: Geometry
 ) -> Float[Tensor, "b c h w"]:
     """The transposed convolution of feature maps."""
-    kernel = kernels.of_images(weight.shape[1], geometry)
-    if kernel == "shuffle":
+    if kernels.of_images(weight.shape[1], geometry) == "shuffle":
         return shuffle.images(x, weight, bias, geometry)
-    if kernel == "patches":
-        return patches.images(x, weight, bias, geometry)
     sizes = geometry.stride, geometry.padding, geometry.output_padding
     return torch.conv_transpose2d(x, weight, bias, *sizes)
 

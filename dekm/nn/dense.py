@@ -41,7 +41,7 @@ class OneDnnLinear(torch.autograd.Function):
     """A linear map of float32 rows on the CPU and its gradients, which are three matrix products."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         """As `torch.nn.functional.linear`."""
         ctx.save_for_backward(x, weight)
         return product(x, weight, bias)
@@ -59,12 +59,21 @@ class OneDnnLinear(torch.autograd.Function):
         )
 
 
+def linear(
+    x: Float[Tensor, "b p"], weight: Float[Tensor, "q p"], bias: Float[Tensor, " q"] | None
+) -> Float[Tensor, "b q"]:
+    """`torch.nn.functional.linear` of float32 rows on the CPU, by the library that the rules name."""
+    if kernels.rules().dense == "onednn":
+        return OneDnnLinear.apply(x, weight, bias)
+    return torch.nn.functional.linear(x, weight, bias)
+
+
 class Dense(nn.Linear):
     """`torch.nn.Linear` with the faster library on the CPU; oneDNN has first derivatives only."""
 
     def forward(self, x: Float[Tensor, "*b p"]) -> Float[Tensor, "*b q"]:
         """As `torch.nn.Linear`."""
         rows = x.ndim == 2 and x.shape[1] == self.in_features and x.dtype == torch.float32
-        if rows and x.device.type == "cpu" and kernels.rules().dense == "onednn":
-            return OneDnnLinear.apply(x, self.weight, self.bias)
+        if rows and x.device.type == "cpu":
+            return linear(x, self.weight, self.bias)
         return super().forward(x)

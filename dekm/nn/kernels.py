@@ -13,11 +13,48 @@ from typing import NamedTuple
 
 import torch
 
-from dekm.nn.geometry import Geometry
-
 CPUINFO = Path("/proc/cpuinfo")
 PATCH_CHANNELS = 8  # patches of fewer channels are copied in runs that are too short
 VENDORS = {"AuthenticAMD": "amd", "GenuineIntel": "intel"}
+
+Pair = tuple[int, int]
+
+
+class Geometry(NamedTuple):
+    """Rows and columns of everything that a convolution has.
+
+    Parameters
+    ----------
+    sides : tuple of int
+        (h, w) of the images.
+    maps : tuple of int
+        (i, j) of the feature maps.
+    kernel, stride, padding : tuple of int
+        As in `torch.nn.Conv2d`.
+    """
+
+    sides: Pair
+    maps: Pair
+    kernel: Pair
+    stride: Pair
+    padding: Pair
+
+    @property
+    def padded(self) -> Pair:
+        """(h, w) of the padded images."""
+        (height, width), (rows, columns) = self.sides, self.padding
+        return height + 2 * rows, width + 2 * columns
+
+    @property
+    def output_padding(self) -> Pair:
+        """Rows and columns of the images that no window of the convolution reaches."""
+        rows, columns = (
+            padded - kernel - (maps - 1) * stride
+            for padded, kernel, maps, stride in zip(
+                self.padded, self.kernel, self.maps, self.stride, strict=True
+            )
+        )
+        return rows, columns
 
 
 class Processor(NamedTuple):
@@ -45,43 +82,39 @@ class Rules(NamedTuple):
     ----------
     dense : str
         Library of the products of matrices: "onednn", or "blas" for the one that PyTorch is built with.
+    unrolls : bool
+        Whether a convolution of images with at most as many pixels as the kernel, or its transpose, is a
+        product with a matrix (`dekm.nn.unrolled`).
     gradients_by_patches : int
         The gradient of the weights of a convolution is a product of patches (`dekm.nn.patches`) if the
         feature maps have at most this number of pixels.
-    images_by_patches : int
-        The same of the transposed convolution, of the convolution's gradient of its images, and of both
-        with the roles of images and maps exchanged.
     channels_by_shuffle : int
         A transposed convolution to at most this number of channels is one dense convolution, whose channels
         are shuffled into an image (`dekm.nn.shuffle`).
     """
 
     dense: str = "blas"
+    unrolls: bool = False
     gradients_by_patches: int = 0
-    images_by_patches: int = 0
     channels_by_shuffle: int = 0
 
 
-def of_maps(n_channels: int, geometry: Geometry) -> str:
-    """The kernel of a convolution of images with `n_channels`."""
-    return "patches" if _suits_patches(n_channels, geometry, rules().images_by_patches) else "torch"
+def unrolls(geometry: Geometry) -> bool:
+    """Whether a convolution and its transpose are products with a matrix."""
+    return rules().unrolls and math.prod(geometry.sides) <= math.prod(geometry.kernel)
 
 
 def of_images(n_channels: int, geometry: Geometry) -> str:
-    """The kernel of a transposed convolution to images with `n_channels`."""
-    (s, t), chosen = geometry.stride, rules()
-    if n_channels <= chosen.channels_by_shuffle and s == t <= min(geometry.kernel):
-        return "shuffle"
-    return "patches" if _suits_patches(n_channels, geometry, chosen.images_by_patches) else "torch"
+    """The kernel of a transposed convolution to images with `n_channels`: "shuffle" or "torch"."""
+    s, t = geometry.stride
+    few = n_channels <= rules().channels_by_shuffle
+    return "shuffle" if few and s == t <= min(geometry.kernel) else "torch"
 
 
 def of_weight_gradient(n_channels: int, geometry: Geometry) -> str:
-    """The kernel of the gradient of the weights of a convolution of images with `n_channels`."""
-    return "patches" if _suits_patches(n_channels, geometry, rules().gradients_by_patches) else "torch"
-
-
-def _suits_patches(n_channels: int, geometry: Geometry, most_pixels: int) -> bool:
-    return n_channels >= PATCH_CHANNELS and math.prod(geometry.maps) <= most_pixels
+    """The kernel of the gradient of the weights for images with `n_channels`: "patches" or "torch"."""
+    small = math.prod(geometry.maps) <= rules().gradients_by_patches
+    return "patches" if small and n_channels >= PATCH_CHANNELS else "torch"
 
 
 @cache
@@ -101,8 +134,8 @@ def rules_of(processor: Processor) -> Rules:
     if not processor.onednn or not processor.instruction_set.startswith("AVX"):
         return Rules()
     if avx512 and processor.vendor == "amd":
-        return Rules("onednn", gradients_by_patches=4, channels_by_shuffle=3)
-    return Rules("blas", gradients_by_patches=9, channels_by_shuffle=3)
+        return Rules("onednn", unrolls=True, gradients_by_patches=4, channels_by_shuffle=3)
+    return Rules("blas", unrolls=True, gradients_by_patches=9, channels_by_shuffle=3)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Convolutions, their transposes and the gradients of their weights as matrix products of patches.
+"""The gradients of the weights of convolutions as matrix products of patches.
 
 A patch is the part of an image that a pixel of the feature maps depends on. The patches of a few images are
 made at a time, so they stay in the cache.
@@ -6,52 +6,14 @@ made at a time, so they stay in the cache.
 
 import math
 from collections.abc import Iterator
-from itertools import product
 
-import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from dekm.nn.dense import add_product_of_transposed
-from dekm.nn.geometry import Geometry, channels_last
+from dekm.nn.kernels import Geometry
 
 BLOCK = 2**20  # bytes of patches at a time
-
-
-def maps(
-    x: Float[Tensor, "b c h w"], weight: Float[Tensor, "o c k l"], bias: Tensor | None, geometry: Geometry
-) -> Float[Tensor, "b o i j"]:
-    """The convolution of images."""
-    rows = x.new_empty(len(x) * math.prod(geometry.maps), len(weight))
-    kernel = channels_last(weight).flatten(1).T
-    start = 0
-    for block in patches(channels_last(x), geometry):
-        torch.mm(block, kernel, out=rows[start : start + len(block)])
-        start += len(block)
-    if bias is not None:
-        rows += bias
-    return rows.view(len(x), *geometry.maps, -1).permute(0, 3, 1, 2)
-
-
-def images(
-    maps: Float[Tensor, "b o i j"], weight: Float[Tensor, "o c k l"], bias: Tensor | None, geometry: Geometry
-) -> Float[Tensor, "b c h w"]:
-    """The transposed convolution of feature maps: their patches, summed where they overlap."""
-    (i, j), (s, t), (h, w), (top, left) = geometry.maps, geometry.stride, geometry.sides, geometry.padding
-    c = weight.shape[1]
-    kernel = channels_last(weight).flatten(1)
-    found = maps.new_empty(len(maps), h, w, c)
-    n = images_per_block(geometry, c)
-    padded = maps.new_empty(n, *geometry.padded, c)
-    for of_maps, of_images in zip(channels_last(maps).split(n), found.split(n), strict=True):
-        block = (of_maps.flatten(0, 2) @ kernel).view(-1, i, j, *geometry.kernel, c)
-        total = padded[: len(block)].zero_()
-        for row, column in product(*map(range, geometry.kernel)):
-            total[:, row:, column:][:, : s * i : s, : t * j : t] += block[:, :, :, row, column]
-        of_images.copy_(total[:, top : top + h, left : left + w])
-    if bias is not None:
-        found += bias
-    return found.permute(0, 3, 1, 2)
 
 
 def weight_gradient(
@@ -74,7 +36,8 @@ def patches(x: Float[Tensor, "b h w c"], geometry: Geometry) -> Iterator[Float[T
     """
     (rows, columns), (i, j), (height, width) = geometry.kernel, geometry.maps, geometry.padded
     b, h, w, c = x.shape
-    n = min(b, images_per_block(geometry, c))
+    n_blocks = -(-b * i * j * rows * columns * c * x.element_size() // BLOCK)
+    n = -(-b // min(b, n_blocks))
     padded = x.new_zeros(n, height, width, c)
     inner = padded[:, geometry.padding[0] :, geometry.padding[1] :][:, :h, :w]
     of_image, of_row = height * width * c, width * c
@@ -86,6 +49,6 @@ def patches(x: Float[Tensor, "b h w c"], geometry: Geometry) -> Iterator[Float[T
         yield block[: len(images)].copy_(windows[: len(images)]).view(-1, rows * columns * c)
 
 
-def images_per_block(geometry: Geometry, n_channels: int) -> int:
-    """Number of images whose patches are made at a time."""
-    return max(1, BLOCK // (4 * math.prod(geometry.maps) * math.prod(geometry.kernel) * n_channels))
+def channels_last(x: Float[Tensor, "b c h w"]) -> Float[Tensor, "b h w c"]:
+    """The images with the channels last, contiguous."""
+    return x.permute(0, 2, 3, 1).contiguous()

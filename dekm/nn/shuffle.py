@@ -13,7 +13,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import pixel_shuffle
 
-from dekm.nn.geometry import Geometry
+from dekm.nn.kernels import Geometry
 
 
 class Phase(NamedTuple):
