@@ -10,7 +10,7 @@ from typing import Any
 from dekm.cli.pairs import parse_settings, parse_texts
 from dekm.datasets import DATASETS
 from dekm.errors import InputError
-from dekm.experiment.config import find_dataset
+from dekm.experiment.blocks import find_dataset
 from dekm.methods import METHODS
 from dekm.outside import use_folder
 
@@ -44,11 +44,13 @@ def prepare(
     subsample: int | None,
     n_classes: int | None,
     name: str | None,
+    modules: Path | None,
 ) -> None:
     """Load, check and store a dataset."""
     from dekm.datasets import prepared
     from dekm.results.result_set import ResultSet
 
+    use_folder(modules)
     row = find_dataset(dataset, parse_settings(settings))
     row.check_licence(licence_held)
     target = ResultSet(results).data(name or dataset)
@@ -77,6 +79,36 @@ def cluster(settings: list[str], definition: list[str], modules: Path | None, **
     use_folder(modules)
     defined = parse_settings(definition, "--define")
     cluster_cell(settings=parse_settings(settings), definition=defined, **arguments)
+
+
+def check(method: str, settings: list[str], modules: Path) -> None:
+    """Check a method, and print one line per check.
+
+    Raises
+    ------
+    InputError
+        If it cannot be used, or a check fails.
+    """
+    import torch
+
+    from dekm.experiment.contract import Subject, run_checks
+    from dekm.experiment.estimators import check_estimator, check_settings
+    from dekm.methods import find_method
+
+    use_folder(modules)
+    torch.set_num_threads(1)  # the samples are few
+    row = find_method(method, {method: {"estimator": method}} if ":" in method else None)
+    check_estimator(row)
+    given = row.with_settings(parse_settings(settings))
+    check_settings(row.load(), given)
+    counts = dict.fromkeys(("passed", "failed", "skipped"), 0)
+    print(method)
+    for result, text in run_checks(Subject(row.load(), given)):
+        counts[result] += 1
+        print(f"  {result:7}  {text}", flush=True)
+    print(", ".join(f"{count} {result}" for result, count in counts.items()))
+    if counts["failed"]:
+        raise InputError(f"{method} fails {counts['failed']} of {sum(counts.values())} checks.")
 
 
 def predict(

@@ -54,6 +54,7 @@ def _add_data_commands(subparsers: Any) -> None:
         help="number of classes to keep, drawn at random (default: all)",
     )
     command.add_argument("--name", help="name of the prepared dataset (default: DATASET)")
+    _add_modules(command)
 
 
 def _add_run_commands(subparsers: Any) -> None:
@@ -76,6 +77,16 @@ def _add_run_commands(subparsers: Any) -> None:
     )
     _add_network(command)
     _add_cell_arguments(command)
+
+    command = _add(subparsers, commands.check, "check that a method fulfils what the workflow expects of one")
+    command.add_argument("method", help="import path module:Class of an estimator, or a method of Table III")
+    command.add_argument(
+        "--modules",
+        type=Path,
+        default=Path(),
+        help="folder in which the module is searched first (default: .)",
+    )
+    _add_settings(command, "parameter of the method")
 
     command = _add(
         subparsers, commands.predict, "predict the clusters of new samples with the model of a run"

@@ -42,6 +42,11 @@ def _check_samples(dataset: Dataset, X: Samples) -> None:
         )
     if 0 in X.shape:
         raise InputError(f"{dataset.label}: loaded shape {X.shape} should have no axis of length 0.")
+    if (dataset.kind == "images") != (len(X.shape) == 4):
+        shape = "(n, h, w, c)" if dataset.kind == "images" else "(n, d)"
+        raise InputError(
+            f"{dataset.label}: loaded shape {X.shape} should be {shape}: kind is {dataset.kind}."
+        )
     values = X.data if sparse.issparse(X) else X
     if not np.isfinite(values).all():
         raise InputError(f"{dataset.label}: loaded data have values that are not finite.")

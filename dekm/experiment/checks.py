@@ -8,8 +8,9 @@ import yaml
 
 from dekm.datasets import DATASETS
 from dekm.errors import InputError, unknown_name
-from dekm.experiment.config import Experiment, find_dataset, loader_options, unknown_dataset
-from dekm.experiment.own_methods import find_misdefined, find_unusable, variant_settings
+from dekm.experiment.blocks import find_dataset, loader_options, unknown_dataset
+from dekm.experiment.config import Experiment
+from dekm.experiment.own_code import find_misdefined, find_unusable, variant_settings
 from dekm.experiment.protocols import FIG1
 from dekm.experiment.schema import describe
 from dekm.outside import use_folder
@@ -53,7 +54,7 @@ def find_mistakes(config: Mapping[str, Any], schema: Mapping[str, Any]) -> Itera
     yield from find_disallowed(config, schema)
     datasets = config.get("datasets")
     for name, block in datasets.items() if isinstance(datasets, Mapping) else ():
-        own = isinstance(block, Mapping) and "path" in block
+        own = isinstance(block, Mapping) and not {"path", "loader"}.isdisjoint(block)
         if name not in DATASETS and not own:
             yield unknown_dataset("datasets", name)
     yield from find_misdefined(config)

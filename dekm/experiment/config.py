@@ -1,64 +1,18 @@
 """The configuration of an experiment, asked for one cell at a time."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from dekm.datasets import DATASETS
 from dekm.datasets.dataset import Dataset
-from dekm.errors import InputError, unknown_name
+from dekm.experiment.blocks import DatasetBlock, find_dataset, loader_options, merge
 from dekm.experiment.protocols import FIG1, FIG1_N_CLASSES, FIG1_SETTINGS, PROTOCOLS
 from dekm.files import digest
 from dekm.methods import DEFINITION, KNOWN, METHODS, Method, find_method
 
 RESULTS = Path("results")
-# Keys of a dataset's block that are not options of its loader.
-EXPERIMENT_KEYS = {"subsample", "pretraining", "methods", "licence_held"}
-
-
-@dataclass(frozen=True)
-class DatasetBlock:
-    """A dataset of the configuration, or the part of one that a figure shows.
-
-    Attributes
-    ----------
-    name : str
-        Key of its folders in the results.
-    base : str
-        Key of the dataset in the configuration.
-    row : Dataset
-        The dataset.
-    settings : mapping
-        The settings of its block.
-    seeds : sequence of int
-        Seeds that are run on it.
-    n_classes : int, optional
-        Number of classes to keep; all by default.
-    """
-
-    name: str
-    base: str
-    row: Dataset
-    settings: Mapping[str, Any]
-    seeds: Sequence[int]
-    n_classes: int | None = None
-
-    @property
-    def loader_options(self) -> dict[str, Any]:
-        """Options of the loader, or the description of a user's own data."""
-        return loader_options(self.settings)
-
-    @property
-    def subsample(self) -> int | None:
-        """Number of samples to keep; None keeps all of them."""
-        return self.settings.get("subsample")
-
-    def part(self, name: str, n_classes: int, settings: Mapping[str, Mapping[str, Any]]) -> "DatasetBlock":
-        """Some classes of this dataset under another name, with other settings and the first seed only."""
-        merged = merge(self.settings, settings)
-        return replace(self, name=name, n_classes=n_classes, settings=merged, seeds=self.seeds[:1])
 
 
 @dataclass(frozen=True)
@@ -208,41 +162,3 @@ class Experiment:
             name: find_dataset(name, loader_options(self.settings_of(name)))
             for name in self.config["datasets"]
         }
-
-
-def loader_options(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Those settings of a dataset's block that are options of its loader."""
-    return {key: value for key, value in settings.items() if key not in EXPERIMENT_KEYS}
-
-
-def merge(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings with changes; a block of settings is changed key by key."""
-    changed = {
-        key: merge(settings.get(key) or {}, value) if isinstance(value, Mapping) else value
-        for key, value in changes.items()
-    }
-    return {**settings, **changed}
-
-
-def find_dataset(name: str, options: Mapping[str, Any]) -> Dataset:
-    """A row of Table II with these options, or the user's own data that they describe.
-
-    Raises
-    ------
-    InputError
-        If the name is unknown and the options have no path, or an option is wrong.
-    """
-    if "path" in options:
-        if name in DATASETS:
-            raise InputError(f"{name} is a dataset of the paper; give your own data another name.")
-        from dekm.datasets.user.own import own_dataset
-
-        return own_dataset(name, options)
-    if name not in DATASETS:
-        raise InputError(unknown_dataset("", name))
-    return DATASETS[name].with_options(options) if options else DATASETS[name]
-
-
-def unknown_dataset(place: str, name: Any) -> str:
-    """What is wrong with the name of a dataset that does not exist."""
-    return unknown_name(place, name, list(DATASETS)) + " Your own data need a path."

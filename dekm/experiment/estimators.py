@@ -132,7 +132,7 @@ def fit(estimator: Any, X: Any, start: Autoencoder | None, history: History) -> 
     if start is not None and "autoencoder" not in parameters(type(estimator)):
         X = start.transform(X)
     if isinstance(estimator, Clusterer):
-        estimator.set_params(on_iteration=history)
+        estimator.on_iteration = history
     else:
         X = as_vectors(X, accepts_sparse=get_tags(estimator).input_tags.sparse)
     started = time.perf_counter()

@@ -16,6 +16,7 @@ from dekm.errors import InputError
 from dekm.experiment.cells import Cell
 from dekm.experiment.estimators import Settings, build, check_settings, fit
 from dekm.experiment.history import History
+from dekm.experiment.protocols import VECTOR_EMBEDDING_DIM
 from dekm.experiment.provenance import method_code_digest, pretraining_code_digest
 from dekm.experiment.records import write_pretraining, write_run
 from dekm.methods import find_method
@@ -26,7 +27,6 @@ from dekm.results.result_set import ResultSet
 
 logger = logging.getLogger(__name__)
 
-VECTOR_EMBEDDING_DIM = 10
 ARCHITECTURES = ("conv", "mlp", "network")  # in a key of pretrained autoencoders, before a dash
 
 

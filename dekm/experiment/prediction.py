@@ -22,8 +22,9 @@ from dekm.results.folders import SeedFolder
 
 logger = logging.getLogger(__name__)
 
-# Settings of the run's own data that do not describe new data: new data need no labels,
-LABEL_SETTINGS = {"labels", "label_column"}
+# Settings of the run's own data that do not describe new data: new data need no labels, and no file decides
+# what code loads them;
+LABEL_SETTINGS = {"labels", "label_column", "loader"}
 # new texts may come from a folder instead of a table,
 TABLE_SETTINGS = {"text_column"}
 # and the terms of the run's own texts were made with these.

@@ -4,6 +4,7 @@ from typing import Any
 
 FIG1 = "fig1"
 FIG1_N_CLASSES = 4
+VECTOR_EMBEDDING_DIM = 10  # of vectors; of images it is the number of clusters
 FIG1_SETTINGS: dict[str, dict[str, Any]] = {
     "pretraining": {"embedding_dim": 2},
     # The paper shows iterations 0, 1, 2 and 20.

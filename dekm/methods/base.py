@@ -61,9 +61,10 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
     """
 
     n_clusters: int
-    device: str
-    random_state: int | np.random.RandomState | None
-    on_iteration: OnIteration | None
+    # Defaults of the parameters that the constructor of a subclass may lack.
+    device: str = "auto"
+    random_state: int | np.random.RandomState | None = None
+    on_iteration: OnIteration | None = None
     progress = False
 
     parameter_constraints: ClassVar[Constraints] = {"n_clusters": Integer(1), "n_init": Integer(1)}
@@ -99,14 +100,16 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
 
     @classmethod
     def _from_state(cls, tensors: Tensors, facts: Facts, device: str) -> Self:
-        loaded = cls(**facts.pop("params") | {"device": device})
+        loaded = cls(**facts.pop("params"))
+        loaded.device = device
         loaded._restore(tensors, facts)
         return loaded
 
     def _state(self) -> tuple[Tensors, Facts]:
-        params = self.get_params(deep=False) | {"on_iteration": None}
-        if isinstance(self.random_state, np.random.RandomState):
-            params["random_state"] = None
+        params = self.get_params(deep=False)
+        for name, value in params.items():
+            if name == "on_iteration" or isinstance(value, np.random.RandomState):
+                params[name] = None
         tensors, facts = learned(self)
         return tensors, facts | {"params": params}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from dekm.experiment.provenance import facts
+from dekm.experiment.provenance import _modules, facts, source_digest, source_file
 from dekm.methods import METHODS
 
 PACKAGE = Path(__file__).parents[2] / "dekm"
@@ -88,3 +88,49 @@ def test_facts_tell_versions_machine_and_time_and_never_the_same_id():
     assert first["created"].endswith("+00:00")
     assert first["id"] != second["id"]
     assert json.loads(json.dumps(first)) == first
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """A folder of modules of a user, and the digest of one of them."""
+    monkeypatch.syspath_prepend(tmp_path)
+    sources = {
+        "outside_a.py": "from outside_b import f\nfrom dekm import DEKM\nimport numpy\n",
+        "outside_b.py": "f = 1\n",
+        "outside_c.py": "g = 1\n",
+        "outside_p/__init__.py": "h = 1\n",
+        "outside_p/d.py": "from . import e\nfrom .e import i\n",
+        "outside_p/e.py": "i = 1\n",
+    }
+    for name, text in sources.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+
+    def changes(module, name):
+        before = source_digest.__wrapped__(module)
+        (tmp_path / name).write_text((tmp_path / name).read_text() + "changed = 1\n")
+        return source_digest.__wrapped__(module) != before
+
+    return changes
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "changed"),
+    [
+        ("outside_a", "outside_a.py", True),
+        ("outside_a", "outside_b.py", True),
+        ("outside_a", "outside_c.py", False),
+        ("outside_p.d", "outside_p/e.py", True),
+        ("outside_p.d", "outside_p/__init__.py", True),
+    ],
+)
+def test_the_digest_covers_the_modules_of_a_user(module, name, changed, own):
+    assert own(module, name) is changed
+
+
+def test_the_digest_of_a_users_module_covers_the_classes_of_the_package_that_it_uses(own):
+    assert source_file("outside_a") is not None
+    assert source_file("numpy") is source_file("json") is None
+    assert source_digest.__wrapped__("outside_a") != source_digest.__wrapped__("outside_b")
+    assert "dekm.methods.dekm" in _modules("dekm.DEKM")
+    assert set(_modules("dekm")) >= {"dekm.methods.base", "dekm.methods.deep"}

@@ -129,7 +129,8 @@ class Capture:
     def __init__(self, registered: list[torch.Generator]) -> None:
         self.operations: list[tuple[Any, Any, Any, Any]] = []
         self.before: list[tuple[Tensor, Tensor]] = []
-        self.generators: list[tuple[torch.Generator, Tensor]] = []
+        # Random layers draw from the default generator, which is registered with every graph.
+        self.generators = [(torch.default_generator, torch.default_generator.get_state())]
         self.reads: dict[Any, Any] = {}
         self.writes: dict[Any, Any] = {}
         self.seeds = [generator.initial_seed() for generator in registered]
@@ -206,7 +207,8 @@ def leaves(*values: Any) -> list[Any]:
 class Effects(NamedTuple):
     """What the schema of an operation says about its memory."""
 
-    written: tuple[tuple[int, str], ...]  # position and name of each argument that it writes
+    written: tuple[tuple[int, str], ...]  # position and name of each argument that it writes and returns
+    updated: tuple[tuple[int, str], ...]  # the same of those that it writes and does not return
     is_view: bool
     uses_workspace: bool
 
@@ -217,11 +219,14 @@ def effects(func: Any) -> Effects:
     written = tuple((i, argument.name) for i, argument in enumerate(arguments) if is_written(argument))
     is_view = all(value.alias_info is not None and not is_written(value) for value in returns)
     uses_workspace = any(name in func._schema.name for name in MULTIPLICATIONS)
-    return Effects(written, bool(returns) and is_view, uses_workspace)
+    statistics = ((3, "running_mean"), (4, "running_var")) if "batch_norm" in func._schema.name else ()
+    updated = tuple(argument for argument in statistics if argument not in written)
+    return Effects(written, updated, bool(returns) and is_view, uses_workspace)
 
 
 def written_arguments(func: Any, args: Any, kwargs: Any) -> list[Tensor]:
-    values = [args[i] if i < len(args) else kwargs.get(name) for i, name in effects(func).written]
+    written = effects(func).written + effects(func).updated
+    values = [args[i] if i < len(args) else kwargs.get(name) for i, name in written]
     return [value for value in leaves(values) if isinstance(value, Tensor)]
 
 
@@ -417,6 +422,8 @@ def install() -> None:
         "stream": on_stream,
         "CUDAGraph": CUDAGraph,
         "graph": graph,
+        "init": lambda: None,
+        "default_generators": (torch.default_generator,),
     }
     for name, value in emulated.items():
         setattr(torch.cuda, name, value)

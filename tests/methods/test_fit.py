@@ -107,19 +107,6 @@ def test_an_invalid_number_of_clusters_is_refused(name, n_clusters, make_method,
 
 
 @every_method
-@pytest.mark.parametrize("y", ["permuted", "nan", "continuous", "true"])
-def test_y_does_not_change_the_result(name, y, make_method, blobs):
-    rng = np.random.default_rng(0)
-    labels = {
-        "permuted": rng.permutation(blobs.y),
-        "nan": np.full(300, np.nan),
-        "continuous": rng.random(300),
-        "true": blobs.y,
-    }[y]
-    assert_same(make_method(name).fit(blobs.X, labels), make_method(name).fit(blobs.X))
-
-
-@every_method
 @every_kind
 def test_the_same_seed_gives_a_bitwise_equal_result(name, kind, make_method, request):
     X, _ = request.getfixturevalue(kind)
@@ -146,22 +133,11 @@ def test_another_seed_gives_another_embedding(name, make_method, blobs):
 
 
 @every_method
-def test_one_cluster_holds_all_samples(name, make_method, blobs):
-    assert set(make_method(name, n_clusters=1).fit(blobs.X).labels_) == {0}
-
-
-@every_method
 def test_a_fit_on_some_samples_labels_all_samples(name, make_method, blobs):
     rows = np.random.default_rng(0).choice(300, 100, replace=False)
     estimator = make_method(name).fit(blobs.X[rows])
     labels = estimator.predict(blobs.X)
     np.testing.assert_array_equal(labels[rows], estimator.labels_)
-
-
-@every_method
-def test_a_second_fit_does_not_depend_on_the_first(name, make_method, blobs):
-    estimator = make_method(name).fit(blobs.X[:150])
-    assert_same(estimator.fit(blobs.X), make_method(name).fit(blobs.X))
 
 
 @every_method

@@ -17,7 +17,9 @@ from dekm.experiment.jobs import cluster_cell, pretrain_cell
 from dekm.files import read_json
 from dekm.methods import METHODS
 from dekm.nn.networks import ConvAutoencoder, MLPAutoencoder, xavier_initialize
+from dekm.nn.own_network import build_network, seeded
 from dekm.nn.training import WARM_UP, Step, batches, squared_error
+from tests.helpers.networks import random_network
 from tests.helpers.prepared_files import files
 
 pytestmark = [
@@ -58,6 +60,31 @@ def test_captured_steps_equal_steps_that_are_not_captured(device, depth):
     torch.testing.assert_close(results[0][0], results[1][0], rtol=1e-4, atol=1e-5)
     assert results[0][1] == pytest.approx(results[1][1], rel=1e-4)
     assert results[0][1][-1] < results[0][1][0]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_captured_steps_update_the_statistics_of_batch_normalization(device):
+    X = torch.rand(100, 40, generator=torch.Generator().manual_seed(0)).to(device)
+    buffers, losses = [], []
+    for captured in (True, False):
+        module = build_network(random_network, (40,), 5)
+        xavier_initialize(module, torch.Generator().manual_seed(0))
+        with seeded(0, torch.device(device)):
+            losses.append(trained(module.to(device), X, captured=captured)[1])
+        buffers.append([buffer.cpu() for buffer in module.buffers()])
+    assert [buffer.item() for buffer in buffers[0] if buffer.ndim == 0] == [10, 10]
+    for first, second in zip(*buffers, strict=True):
+        torch.testing.assert_close(first, second, rtol=1e-4, atol=1e-5)
+    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
+
+
+def test_a_network_with_random_layers_is_deterministic(blobs, make_method, tiny):
+    fitted = []
+    for _ in range(2):
+        start = tiny(network=random_network, device="cuda").fit(blobs.X)
+        fitted.append(make_method("dcn", autoencoder=FrozenEstimator(start), device="cuda").fit(blobs.X))
+    np.testing.assert_array_equal(fitted[0].embedding_, fitted[1].embedding_)
+    np.testing.assert_array_equal(fitted[0].predict(blobs.X), fitted[0].labels_)
 
 
 @pytest.mark.parametrize("layerwise", [False, True])

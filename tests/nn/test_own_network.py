@@ -16,24 +16,7 @@ from dekm.nn.networks import INITIALIZE
 from dekm.nn.own_network import OwnNetwork, evaluation, seeded
 from dekm.nn.training import encode
 from tests.helpers.methods import assert_same, deep_method
-
-
-def network(shape, embedding_dim):
-    """Batch normalization and dropout in both halves."""
-    d = int(np.prod(shape))
-    module = nn.Module()
-    module.encoder = nn.Sequential(
-        nn.Flatten(),
-        nn.Linear(d, 8),
-        nn.BatchNorm1d(8),
-        nn.ReLU(),
-        nn.Dropout(0.3),
-        nn.Linear(8, embedding_dim),
-    )
-    module.decoder = nn.Sequential(
-        nn.Linear(embedding_dim, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, d), nn.Unflatten(1, shape)
-    )
-    return module
+from tests.helpers.networks import random_network as network
 
 
 @pytest.fixture
@@ -123,16 +106,16 @@ def test_xavier_leaves_normalization_as_it_is(make, blobs):
 
 
 def test_an_import_path_names_a_network(make, blobs):
-    named = make(network=f"{__name__}:network").fit(blobs.X)
+    named = make(network="tests.helpers.networks:random_network").fit(blobs.X)
     np.testing.assert_array_equal(named.transform(blobs.X), make().fit(blobs.X).transform(blobs.X))
-    assert clone(named).network == f"{__name__}:network"
+    assert clone(named).network == "tests.helpers.networks:random_network"
 
 
 def test_a_saved_autoencoder_is_loaded_with_its_network_passed_again(make, tiny, blobs, tmp_path):
     path = tmp_path / "a.safetensors"
-    saved = make(network=f"{__name__}:network").fit(blobs.X)
+    saved = make(network="tests.helpers.networks:random_network").fit(blobs.X)
     saved.save(path)
-    assert b"test_own_network" not in path.read_bytes()
+    assert b"random_network" not in path.read_bytes()
     loaded = Autoencoder.load(path, device="cpu", network=network)
     np.testing.assert_array_equal(loaded.transform(blobs.X), saved.transform(blobs.X))
     with pytest.raises(

@@ -184,8 +184,10 @@ def cells_of_figure(figure, methods):
 
 def loader_digest(wildcards):
     """Digest of the code that prepares a dataset."""
-    loader = EXPERIMENT.blocks[wildcards.dataset].row.loader.partition(":")[0]
-    return source_digest("dekm.datasets.prepared", loader)
+    row = EXPERIMENT.blocks[wildcards.dataset].row
+    own = [row.options["loader"]] if "loader" in row.options else []
+    modules = [loader.partition(":")[0] for loader in (row.loader, *own)]
+    return source_digest("dekm.datasets.prepared", *modules)
 
 
 def pretraining_digest(wildcards):

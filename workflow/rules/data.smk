@@ -37,6 +37,7 @@ rule prepare:
     resources:
         mem_mb=3000,
         runtime="1h",
+        modules=MODULES,
     params:
         base=base_dataset,
         results=results_folder,
@@ -49,4 +50,4 @@ rule prepare:
         "Prepare {wildcards.dataset}"
     shell:
         "python -m dekm prepare {params.base} --name {wildcards.dataset} --results {params.results} --raw-dir {params.raw_dir:q}"
-        " {params.part} {params.settings} 2> {log}"
+        " {params.part} {params.settings} {resources.modules} 2> {log}"

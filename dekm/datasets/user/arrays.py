@@ -40,7 +40,7 @@ def array(raw_dir: Path, *, path: str, labels: str | None = None) -> tuple[np.nd
     """
     file = Path(path)
     arrays = _read_npz(file) if file.suffix.lower() == ".npz" else {"X": _read_npy(file)}
-    X, y = _samples(arrays["X"], file), arrays.get("y")
+    X, y = as_samples(arrays["X"], file), arrays.get("y")
     if labels is not None and y is not None:
         raise InputError(f"labels={labels!r} should be left out: {file} has labels y.")
     if labels is not None:
@@ -119,7 +119,21 @@ def _read_labels(file: Path) -> Any:
     return np.array([line.strip() for line in lines])
 
 
-def _samples(X: np.ndarray, file: Path) -> np.ndarray:
+def as_samples(X: np.ndarray, file: object) -> np.ndarray:
+    """Samples of a user as images in uint8 or float32, or as rows in float32.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d), (n, h, w) or (n, h, w, c)
+        Numbers.
+    file : object
+        Where they come from, for error messages.
+
+    Raises
+    ------
+    InputError
+        If the shape is another one, or a value is not a finite number.
+    """
     if X.dtype.kind not in "buif":
         raise InputError(f"{file}: values of type {X.dtype} should be numbers.")
     if X.ndim not in (2, 3, 4) or not math.prod(X.shape):

@@ -35,6 +35,9 @@ def own_dataset(name: str, block: Mapping[str, Any]) -> Dataset:
 
         A folder of both images and texts needs `kind`, "images" or "text".
 
+        Instead of a file or folder, a `loader`, the import path "module:function" of a function, see
+        `loaders.outside`; it needs `kind`, "images", "text" or "table", and may have a `path`.
+
     Returns
     -------
     Dataset
@@ -46,6 +49,8 @@ def own_dataset(name: str, block: Mapping[str, Any]) -> Dataset:
         If a setting is missing, unknown or of the wrong type, or if the path does not exist.
     """
     options = dict(block)
+    if "loader" in options:
+        return _loaded_dataset(name, options)
     path = Path(_pop(name, options, "path", str, "a path"))
     n_clusters = _pop(name, options, "n_clusters", int, "an integer >= 1")
     if n_clusters < 1:
@@ -78,6 +83,17 @@ def feature_names(dataset: Dataset) -> list[str] | None:
     if not dataset.loader.endswith("tables:table"):
         return None
     return tables.feature_names(Path(dataset.options["path"]), dataset.options.get("label_column"))
+
+
+def _loaded_dataset(name: str, options: dict[str, Any]) -> Dataset:
+    """Dataset that a function outside of the package loads."""
+    n_clusters = _pop(name, options, "n_clusters", int, "an integer >= 1")
+    label = _pop(name, options, "label", str, "a name", default=name)
+    kind = _pop(name, options, "kind", str, "'images', 'text' or 'table'")
+    if "path" in options and not Path(options["path"]).exists():
+        raise InputError(f"{name}: path={options['path']!r} does not exist.")
+    dataset = Dataset(label, kind, None, n_clusters, None, "dekm.datasets.user.loaders:outside", LICENCE)
+    return dataset.with_options(options)
 
 
 def _loader(name: str, path: Path, wanted: str, has_text: bool) -> tuple[Kind, str]:

@@ -1,12 +1,15 @@
-"""Mistakes in the methods that a configuration defines: outside estimators, and variants of known methods."""
+"""Mistakes in what a configuration takes from outside of the package, and in variants of known methods."""
 
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from typing import Any
 
 from dekm.errors import InputError, unknown_name
+from dekm.experiment.blocks import DatasetBlock
 from dekm.experiment.config import Experiment
+from dekm.experiment.protocols import VECTOR_EMBEDDING_DIM
 from dekm.methods import DEFINITION, METHODS, STRATEGIES
+from dekm.outside import load_attribute
 
 Blocks = Mapping[str, Any]
 
@@ -57,20 +60,65 @@ def variant_settings(config: Mapping[str, Any]) -> Iterator[tuple[str, str, dict
 
 
 def find_unusable(experiment: Experiment) -> Iterator[str]:
-    """Outside estimators that cannot be imported or used, and settings that they do not have."""
-    names = [name for name in experiment.own_methods if not experiment.method(name).is_ours]
-    if not names or find_spec("torch") is None:  # the jobs run in another environment
+    """What a configuration takes from outside of the package and cannot be imported or used."""
+    if find_spec("torch") is None:  # the jobs run in another environment
         return
-    from dekm.experiment.estimators import check_estimator, check_settings
+    yield from _find_unusable_loaders(experiment)
+    yield from _find_unusable_estimators(experiment)
+    yield from _find_unusable_networks(experiment)
 
-    for name in names:
+
+def _find_unusable_loaders(experiment: Experiment) -> Iterator[str]:
+    for name, row in experiment.datasets.items():
+        loader = row.options.get("loader")
+        try:
+            if loader is not None and not callable(load_attribute(loader)):
+                yield f"datasets.{name}: loader={loader!r} should be a function."
+        except InputError as error:
+            yield f"datasets.{name}: loader={error}"
+
+
+def _find_unusable_estimators(experiment: Experiment) -> Iterator[str]:
+    for name in experiment.own_methods:
         row = experiment.method(name)
+        if row.is_ours:
+            continue
+        from dekm.experiment.estimators import check_estimator, check_settings
+
         try:
             check_estimator(row)
             for dataset in experiment.blocks:
                 check_settings(row.load(), experiment.method_settings(dataset, name))
         except InputError as error:
             yield f"methods.{name}: {error}"
+
+
+def _find_unusable_networks(experiment: Experiment) -> Iterator[str]:
+    """Networks that cannot be imported, or that do not fit a dataset whose shape is known."""
+    found: dict[str, None] = {}
+    for dataset, block in experiment.blocks.items():
+        keys = {experiment.pretraining(dataset, method): None for method in experiment.methods}
+        for key in filter(None, keys):
+            settings = experiment.pretraining_settings(dataset, key)
+            if settings.get("network"):
+                found |= dict.fromkeys(_find_unusable_network(block, settings))
+    yield from found
+
+
+def _find_unusable_network(block: DatasetBlock, settings: Mapping[str, Any]) -> Iterator[str]:
+    from dekm.nn.own_network import build_network
+
+    try:
+        load_attribute(settings["network"])
+    except InputError as error:
+        yield f"pretraining: network={error}"
+        return
+    default = block.row.n_clusters if block.row.kind == "images" else VECTOR_EMBEDDING_DIM
+    try:
+        if block.row.shape is not None:
+            build_network(settings["network"], block.row.shape, settings["embedding_dim"] or default)
+    except InputError as error:
+        yield f"pretraining, for {block.name}: {error}"
 
 
 def _blocks(value: Any) -> dict[str, dict[str, Any]]:

@@ -241,3 +241,78 @@ def test_a_method_on_the_base_class_need_not_report_its_iterations(n_reports, bl
     found = fit(estimator, blobs.X, None, history)
     assert len(history.rows(found.history)) == max(1, n_reports)
     assert found.inertia == pytest.approx(estimator.inertia_)
+
+
+NETWORKS = """
+from torch import nn
+
+class Good(nn.Module):
+    def __init__(self, shape, embedding_dim, lost=0):
+        super().__init__()
+        d = shape[0] * shape[1] if len(shape) == 3 else shape[0]
+        self.encoder = nn.Sequential(nn.Flatten(), nn.Linear(d, embedding_dim))
+        self.decoder = nn.Sequential(nn.Linear(embedding_dim, d - lost), nn.Unflatten(1, (d - lost,)))
+        if len(shape) == 3:
+            self.decoder.append(nn.Unflatten(1, shape))
+
+def bad(shape, embedding_dim):
+    return Good((shape[0] * shape[1],), embedding_dim, lost=1)
+"""
+
+
+@pytest.fixture
+def networks(folder):
+    (folder / "outside_networks.py").write_text(NETWORKS)
+
+
+@pytest.mark.usefixtures("networks")
+def test_a_method_may_have_a_pretraining_of_its_own(read):
+    own = {"pretraining": {"n_epochs": 50}}
+    experiment = read(
+        {
+            "dekm": {},
+            "dkm": own,
+            "dcn": own,
+            "same": {"method": "dekm", "pretraining": {"init": "xavier"}},
+            "net": {"method": "dekm", "pretraining": {"network": "outside_networks:Good", "n_epochs": 0}},
+            "flat": {"method": "dkm", "pretraining": {"network": "outside_networks:Good", "n_epochs": 0}},
+            "k_means": {},
+        }
+    )
+    keys = {name: experiment.pretraining("digits", name) for name in experiment.methods}
+    assert (keys["dekm"], keys["same"], keys["k_means"]) == ("conv", "conv", None)
+    assert keys["dkm"] == keys["dcn"]
+    assert keys["dkm"].startswith("mlp-")
+    assert keys["net"].startswith("network-")
+    assert keys["flat"] == keys["net"]  # a network has no other architecture
+    assert experiment.pretraining_settings("digits", keys["dkm"])["n_epochs"] == 50
+    assert experiment.pretraining_settings("digits", "conv") == {"init": "xavier", "embedding_dim": None}
+    network = {"network": "outside_networks:Good", "n_epochs": 0, "embedding_dim": None}
+    assert experiment.pretraining_settings("digits", keys["net"]) == network
+    assert experiment.method_settings("digits", "dkm") == {}
+
+
+@pytest.mark.usefixtures("networks")
+@pytest.mark.parametrize(
+    ("network", "text"),
+    [
+        (
+            "outside_networks:bad",
+            r"pretraining, for digits: network=.*:bad': the decoder maps",
+        ),
+        ("outside_networks:lost", r"pretraining: network='outside_networks:lost': .* no attribute 'lost'"),
+        ("nowhere:net", r"pretraining: network='nowhere:net': the module nowhere cannot be imported"),
+        ("net", r"methods\.dekm\.pretraining\.network='net' should be"),
+    ],
+)
+def test_a_network_that_cannot_be_used_is_found_before_a_job_runs(network, text, read):
+    with pytest.raises(InputError, match=text):
+        read({"dekm": {"pretraining": {"network": network}}})
+
+
+def test_a_loader_is_imported_before_a_job_runs(read):
+    block = {"loader": "nowhere:load", "kind": "table", "n_clusters": 2}
+    with pytest.raises(InputError, match=r"datasets\.mine: loader='nowhere:load': the module nowhere cannot"):
+        read({"k_means": {}}, {"mine": block})
+    with pytest.raises(InputError, match=r"datasets\.mine: loader='outside_good:value' should be a function"):
+        read({"k_means": {}}, {"mine": block | {"loader": "outside_good:value"}})

@@ -1,0 +1,56 @@
+"""A user's own loader: a function that returns samples and labels."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from dekm.datasets.labels import encode_labels
+from dekm.datasets.user.arrays import as_samples
+from dekm.errors import InputError
+from dekm.outside import load_attribute
+
+
+def outside(raw_dir: Path, *, loader: str, path: str | None = None) -> tuple[Any, np.ndarray | None]:
+    """Load the data that a function outside of the package returns.
+
+    Parameters
+    ----------
+    raw_dir : Path
+        Ignored.
+    loader : str
+        Import path "module:function" of the function. It is called without arguments, or with `path`, and
+        returns samples X, an array or a sparse matrix of shape (n, d), (n, h, w) or (n, h, w, c), and labels
+        y of shape (n,) or None.
+    path : str, optional
+        File or folder that the function reads.
+
+    Returns
+    -------
+    X : ndarray or csr_matrix
+        uint8 images unchanged, all others as float32.
+    y : ndarray of shape (n,) or None
+        Labels, int64; None for unlabelled data.
+
+    Raises
+    ------
+    InputError
+        If the function fails, or returns something else.
+    """
+    function = load_attribute(loader)
+    name = f"loader={loader!r}"
+    try:
+        X, y = function() if path is None else function(path)
+    except Exception as error:
+        text = str(error).partition("\n")[0]
+        raise InputError(f"{name} should return X and y: {type(error).__name__}: {text}.") from error
+    samples = (
+        sparse.csr_matrix(X, dtype=np.float32) if sparse.issparse(X) else as_samples(np.asarray(X), name)
+    )
+    if y is None:
+        return samples, None
+    labels = encode_labels(y, name)
+    if len(labels) != samples.shape[0]:
+        raise InputError(f"{name}: {len(labels)} labels should be {samples.shape[0]}, one per sample.")
+    return samples, labels

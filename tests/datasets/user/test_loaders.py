@@ -1,0 +1,106 @@
+"""Data that a function of the user loads."""
+
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+
+from dekm.datasets.user.own import own_dataset
+from dekm.errors import InputError
+from tests.helpers.own_data import prepare
+
+MODULE = __name__
+
+
+def rows():
+    return np.arange(12).reshape(6, 2), list("ababab")
+
+
+def images():
+    return np.zeros((4, 5, 3), np.uint8), None
+
+
+def words():
+    return sparse.csc_matrix(np.eye(4)), [1, 1, 2, 2]
+
+
+def tensors():
+    return torch.eye(4), torch.tensor([0, 1, 0, 1])
+
+
+def from_file(path):
+    return np.load(path), None
+
+
+def block(name, kind="table", **options):
+    return {"loader": f"{MODULE}:{name}", "kind": kind, **options}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "shape", "y"),
+    [
+        ("rows", "table", (6, 2), [0, 1, 0, 1, 0, 1]),
+        ("images", "images", (4, 5, 3, 1), None),
+        ("words", "text", (4, 4), [0, 0, 1, 1]),
+        ("tensors", "table", (4, 4), [0, 1, 0, 1]),
+    ],
+)
+def test_a_function_returns_samples_and_labels(name, kind, shape, y, tmp_path):
+    X, labels, facts = prepare(tmp_path, block(name, kind))
+    assert (X.shape, X.dtype, facts["kind"]) == (shape, np.float32, kind)
+    assert sparse.issparse(X) == (name == "words")
+    assert labels is None if y is None else labels.tolist() == y
+
+
+def test_a_function_is_called_with_the_path_of_its_block(tmp_path):
+    np.save(tmp_path / "a.npy", np.ones((3, 2)))
+    X, _, facts = prepare(tmp_path, block("from_file", path=str(tmp_path / "a.npy")))
+    assert X.tolist() == [[1, 1]] * 3
+    assert facts["options"]["path"] == str(tmp_path / "a.npy")
+    with pytest.raises(InputError, match=r"mine: path='nowhere' does not exist"):
+        own_dataset("mine", block("from_file", path="nowhere", n_clusters=2))
+
+
+def short():
+    return np.ones((6, 2)), [0, 1]
+
+
+def texts():
+    return np.array(["a", "b"]), None
+
+
+def infinite():
+    return np.full((3, 2), np.inf), None
+
+
+def alone():
+    return np.ones((6, 2))
+
+
+def failing():
+    raise KeyError("x")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "text"),
+    [
+        ("short", "table", r"loader='.*:short': 2 labels should be 6, one per sample"),
+        ("texts", "table", r"loader='.*:texts': values of type <U1 should be numbers"),
+        ("infinite", "table", r"loader='.*:infinite': the value at \[0, 0\] is not a finite number"),
+        ("alone", "table", r"loader='.*:alone' should return X and y: ValueError"),
+        ("failing", "table", r"loader='.*:failing' should return X and y: KeyError: 'x'"),
+        ("nowhere", "table", r"has no attribute 'nowhere'"),
+        ("rows", "images", r"mine: loaded shape \(6, 2\) should be \(n, h, w, c\)"),
+        ("images", "table", r"mine: loaded shape \(4, 5, 3, 1\) should be \(n, d\)"),
+    ],
+)
+def test_a_function_that_returns_something_else_is_one_line(name, kind, text, tmp_path):
+    with pytest.raises(InputError, match=text):
+        prepare(tmp_path, block(name, kind))
+
+
+def test_a_block_with_a_loader_needs_its_kind_and_has_no_options_of_files():
+    with pytest.raises(InputError, match=r"mine: kind=None should be 'images', 'text' or 'table'"):
+        own_dataset("mine", {"loader": "a:b", "n_clusters": 2})
+    with pytest.raises(InputError, match=r"options \['image_size', 'loader'\] should be among"):
+        own_dataset("mine", {"loader": "a:b", "n_clusters": 2, "kind": "images", "image_size": 8})

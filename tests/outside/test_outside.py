@@ -1,0 +1,107 @@
+"""The files of this folder, which are the blocks of docs/extending.md, in the real workflow."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_circles
+
+FOLDER = Path(__file__).parent
+ROOT = FOLDER.parents[1]
+PAGE = (ROOT / "docs" / "extending.md").read_text()
+FILES = ("pull.py", "rings.py", "residual.py", "outside.yaml", "Snakefile", "bars.py")
+LABELS = ("K-means", "DEKM, 100 steps", "DEKM, residual", "Pull", "AE+Ward")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_block_of_the_page_is_the_file(name: str) -> None:
+    assert f"```{'yaml' if name.endswith('yaml') else 'python'}\n{(FOLDER / name).read_text()}```\n" in PAGE
+
+
+def commands() -> list[str]:
+    return re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
+
+
+class Folder:
+    """A user's folder, in which a clone of the project lies."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        for name in FILES:
+            shutil.copyfile(FOLDER / name, path / name)
+        (path / "dekm").symlink_to(ROOT)
+
+    def run(self, command: str, *, ok: bool = True) -> str:
+        environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+        environment.pop("PYTHONPATH", None)
+        environment["PYTHONPATH"] = str(self.path / "dekm")
+        done = subprocess.run(
+            ["bash", "-euc", command],
+            cwd=self.path,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        assert (done.returncode == 0) is ok, done.stdout
+        return done.stdout
+
+    def planned(self) -> set[str]:
+        """The jobs of a dry run that train."""
+        output = self.run("snakemake -n --quiet rules all bars.png")
+        return set(re.findall(r"(?:Cluster|Pretrain the) [^,]+", output))
+
+    def edit(self, name: str, old: str, new: str) -> None:
+        text = (self.path / name).read_text()
+        assert old in text
+        (self.path / name).write_text(text.replace(old, new))
+
+
+def test_the_page_leads_to_a_table_with_a_method_a_network_a_loader_and_a_figure(tmp_path: Path) -> None:
+    folder = Folder(tmp_path)
+    check, run, predict = commands()
+    assert "15 passed, 0 failed" in folder.run(check)
+    folder.run(run.replace("--cores all", "--cores 2"))
+    results = tmp_path / "results" / "outside"
+    table = (results / "tables" / "table3.md").read_text()
+    rows = [line.split("|")[1].strip() for line in table.splitlines() if line.startswith("| ")]
+    assert rows == ["Method", "-" * len(rows[1]), *LABELS]
+    assert (tmp_path / "bars.png").stat().st_size > 0
+    assert (results / "figures" / "runs" / "rings" / "pull" / "curves.png").is_file()
+    history = (results / "runs" / "rings" / "pull" / "seed0" / "history.csv").read_text().splitlines()
+    assert len(history) == 1 + 4
+    assert sorted(path.name.partition("-")[0] for path in (results / "pretrained" / "rings").iterdir()) == [
+        "mlp",
+        "network",
+    ]
+    facts = json.loads((results / "runs" / "rings" / "pull" / "seed0" / "facts.json").read_text())
+    assert (facts["label"], facts["settings"]) == ("Pull", {"weight": 0.5})
+
+    X = make_circles(200, noise=0.05, factor=0.4, random_state=0)[0]
+    (tmp_path / "new.csv").write_text("\n".join(["a,b", *(f"{a},{b}" for a, b in X.tolist())]))
+    folder.run(predict)
+    labels = np.load(results / "runs" / "rings" / "pull" / "seed0" / "labels.npy")
+    clusters = np.loadtxt(tmp_path / "clusters.csv", delimiter=",", skiprows=1, dtype=int)[:, 1]
+    np.testing.assert_array_equal(clusters, labels)
+    without = re.sub(r"--define \S+", "", predict)
+    assert "name the estimator by --define estimator=pull:Pull, if you trust it" in folder.run(
+        without, ok=False
+    )
+
+    assert folder.planned() == set()
+    folder.edit("pull.py", '"""K-means on', '"""A docstring, K-means on')
+    folder.edit("outside.yaml", "label: Pull", "label: Pulled")
+    assert folder.planned() == {"Cluster rings with pull"}  # its seeds are kept: a label decides no result
+    folder.edit("outside.yaml", "label: Pulled", "label: Pull")
+    assert folder.planned() == set()
+    folder.edit("pull.py", "n_init=10", "n_init=11")
+    assert folder.planned() == {"Cluster rings with pull"}
+    folder.edit("residual.py", "nn.ReLU()", "nn.Tanh()")
+    assert {job for job in folder.planned() if "network" in job or "residual" in job}
+    assert not {job for job in folder.planned() if "k_means" in job or "ward" in job or "steps" in job}
