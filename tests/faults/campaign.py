@@ -58,9 +58,10 @@ def main() -> int:
         pristine = make_results(Path(name) / "tiny")
         for part, run in parts(pristine, Path(name), 20 if arguments.full else 1, arguments.seed):
             if not arguments.only or part in arguments.only:
-                begin = time.monotonic()
+                begin, cpu = time.monotonic(), time.process_time()
                 report = run()
-                print(f"{report}  [{time.monotonic() - begin:.0f} s]", flush=True)
+                seconds = f"{time.monotonic() - begin:.0f} s, {time.process_time() - cpu:.0f} s of CPU"
+                print(f"{report}  [{seconds}]", flush=True)
                 failed += len(report.failed)
     return int(failed > 0)
 

@@ -20,9 +20,9 @@ from dekm.files import files_digest
 from dekm.methods import STRATEGIES
 
 for folder in (ROOT, Path.cwd()):
-    if set("{}") & set(str(folder)):
+    if set("{}:") & set(str(folder)):
         raise WorkflowError(
-            f"{folder}: Snakemake takes braces in a path for wildcards; rename the folder."
+            f"{folder}: rename the folder; the workflow cannot run in a path with a brace or colon."
         )
 
 # The experiment
