@@ -188,3 +188,30 @@ def test_leaving_data_out_writes_nothing_but_the_table(tmp_path):
     assert main(["table2", "--results", str(tmp_path / "results"), *arguments, *left_out]) == 0
     assert [path.name for path in tmp_path.iterdir()] == ["tables"]
     assert "skipped: null" in (tmp_path / "tables/table2.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (OSError(28, "No space left on device"), "No space left on device."),
+        (OSError(13, "Permission denied", "a.txt"), "a.txt: Permission denied."),
+        (MemoryError(), "not enough memory (MemoryError); finished seeds stay."),
+        (RuntimeError("could not create a primitive"), "not enough memory (could not create a primitive)"),
+    ],
+)
+def test_what_the_machine_lacks_is_one_line(error, text, monkeypatch, capsys):
+    def missing(**arguments):
+        raise error
+
+    monkeypatch.setattr("dekm.cli.commands.missing", missing)
+    assert main(["missing", "mnist", "--raw-dir", "raw"]) == 1
+    assert f"dekm: error: {text}" in capsys.readouterr().err
+
+
+def test_a_defect_of_the_program_has_a_traceback(monkeypatch):
+    def missing(**arguments):
+        raise RuntimeError("a defect")
+
+    monkeypatch.setattr("dekm.cli.commands.missing", missing)
+    with pytest.raises(RuntimeError, match="a defect"):
+        main(["missing", "mnist", "--raw-dir", "raw"])

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from dekm.errors import InputError
-from dekm.files.leftovers import PART, REPLACED, dead_temporaries, remove, temporary_path
+from dekm.files.leftovers import PART, REPLACED, dead_temporaries, remove, remove_dead, temporary_path
 from dekm.files.manifest import find_damage, write_manifest
 
 logger = logging.getLogger(__name__)
 
+UNSUPPORTED = {errno.EINVAL, errno.ENOTSUP}  # for folders on some file systems
 TAKEN = {errno.ENOTEMPTY, errno.EEXIST}
 # Errors of writing that name no file; a write that stops in the middle has no number.
 UNNAMED = {None, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
@@ -48,8 +49,7 @@ def atomic_file(target: Path) -> Iterator[Path]:
     temporary = temporary_path(target)
     with named_errors(target, temporary):
         target.parent.mkdir(parents=True, exist_ok=True)
-        for leftover in dead_temporaries(target):
-            remove(leftover)
+        remove_dead(target)
         try:
             yield temporary
             flush(temporary)
@@ -142,6 +142,9 @@ def flush(path: Path) -> None:
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in UNSUPPORTED:
+            raise
     finally:
         os.close(descriptor)
 

@@ -49,13 +49,26 @@ def writer_of(temporary: Path) -> Writer | None:
 def temporaries(target: Path, kind: str = PART) -> Iterator[Path]:
     """All that processes wrote or write under temporary names of `target`, oldest first."""
     paths = target.parent.glob(f".{glob.escape(target.name)}.{kind}.*")
-    return iter(sorted(paths, key=lambda path: path.lstat().st_mtime))
+    return iter(sorted(paths, key=_time))
+
+
+def _time(path: Path) -> float:
+    try:
+        return path.lstat().st_mtime
+    except FileNotFoundError:  # its writer has just ended
+        return 0.0
 
 
 def dead_temporaries(target: Path, kind: str = PART) -> list[Path]:
     """What ended processes left under temporary names of `target`, oldest first."""
     found = ((path, writer_of(path)) for path in temporaries(target, kind))
     return [path for path, writer in found if writer is None or writer.is_dead()]
+
+
+def remove_dead(target: Path) -> None:
+    """Remove what ended processes left of a file or folder."""
+    for path in dead_temporaries(target):
+        remove(path)
 
 
 def remove(path: Path) -> None:

@@ -1,6 +1,7 @@
 """A folder of results as a whole: where its folders are, and which of them exist."""
 
 import contextlib
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,8 @@ from typing import Any
 from dekm.errors import InputError
 from dekm.files import is_locked
 from dekm.results.folders import CellFolder, PreparedData, SeedFolder
+
+logger = logging.getLogger(__name__)
 
 OUTPUTS = ("tables", "figures")
 RESERVED = ("mlartifacts", "reference", "damaged")  # folders beside the results that are none
@@ -47,14 +50,14 @@ class ResultSet:
         """Whether the folder holds runs."""
         return (self.path / "runs").is_dir()
 
-    def seed_folders(self) -> list[SeedFolder]:
-        """The folders of all complete seeds of pretrainings and runs, damaged or not."""
-        patterns = (f"{pattern}/seed*/facts.json" for pattern in PATTERNS.values())
-        return [SeedFolder(file.parent) for pattern in patterns for file in sorted(self.path.glob(pattern))]
-
     def seeds(self) -> list[SeedFolder]:
-        """All complete seeds of pretrainings and runs, sorted by the time at which they ended."""
-        return sorted(self.seed_folders(), key=lambda seed: seed.facts["created"])
+        """All complete seeds of pretrainings and runs, sorted by the time at which they ended.
+
+        A seed whose facts cannot be read is left out and named in a warning.
+        """
+        patterns = (f"{pattern}/seed*/facts.json" for pattern in PATTERNS.values())
+        seeds = [SeedFolder(file.parent) for pattern in patterns for file in self.path.glob(pattern)]
+        return sorted(filter(_has_facts, seeds), key=lambda seed: seed.facts["created"])
 
     def unfinished_seeds(self) -> Iterator[SeedFolder]:
         """The runs that are being made at this moment; their folders hold what is known so far."""
@@ -80,6 +83,14 @@ class ResultSet:
             if "Error" in last or "error:" in last:
                 return last
         return ""
+
+
+def _has_facts(seed: SeedFolder) -> bool:
+    try:
+        return bool(seed.facts)
+    except InputError as error:
+        logger.warning("left out: %s", error)
+        return False
 
 
 def result_sets(store: Path) -> list[ResultSet]:

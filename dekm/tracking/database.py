@@ -70,9 +70,9 @@ def open_store(store: Path) -> tuple["MlflowClient", bool]:
     database = store / DATABASE
     problem = find_problem(store) if os.path.lexists(database) else ""
     if problem:
-        logger.warning(
-            "%s %s; it is kept as %s and made again from the runs", database, problem, _move(store)
-        )
+        aside = _move(store)
+        logger.warning("%s %s; it is kept as %s and made again from the runs", database, problem, aside)
+        logger.warning("If 'make ui' is running, start it again")
     created = not database.exists()
     if created:
         _create(database)

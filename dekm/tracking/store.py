@@ -14,11 +14,9 @@ from typing import TYPE_CHECKING, Any
 from dekm.errors import InputError, first_line
 from dekm.files import locked
 from dekm.files.atomic import named_errors
-from dekm.results.folders import SeedFolder
 from dekm.results.result_set import RESERVED, ResultSet, result_sets
 from dekm.tracking.database import artifacts_uri, local_path, open_store
 from dekm.tracking.runs import (
-    created_at,
     log_new_points,
     log_outputs,
     log_run,
@@ -111,7 +109,7 @@ def sync(client: "MlflowClient", results: ResultSet, artifacts: str) -> None:
         URI of the experiment's artifacts.
     """
     experiment_id = _open_experiment(client, results.path.resolve().name, artifacts)
-    seeds = {seed.facts["id"]: seed for seed in _readable_seeds(results)}
+    seeds = {seed.facts["id"]: seed for seed in results.seeds()}
     unfinished = {seed.facts["id"]: seed for seed in results.unfinished_seeds()}
     outputs = outputs_digest(results)
     keys = {seed.facts["key"] for seed in seeds.values()}
@@ -137,12 +135,6 @@ def sync(client: "MlflowClient", results: ResultSet, artifacts: str) -> None:
         _skip_damaged(log_unfinished_run, client, experiment_id, seed)
     _remove_artifacts_of_deleted_runs(client, experiment_id)
     logger.info("%s: %d runs added to MLflow, %d already in it", results.path.name, added, len(known))
-
-
-def _readable_seeds(results: ResultSet) -> list[SeedFolder]:
-    """The complete seeds whose facts can be read, sorted by the time at which they ended."""
-    seeds = [seed for seed in results.seed_folders() if _skip_damaged(created_at, seed)]
-    return sorted(seeds, key=created_at)
 
 
 def _skip_damaged(log: Callable[..., Any], *arguments: Any) -> bool:

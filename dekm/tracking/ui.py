@@ -32,6 +32,8 @@ def follow_runs(results: Sequence[Path], store: Path, seconds: float) -> None:
     seconds : float
         Pause between two updates.
     """
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(_FirstTime())
     parent = os.getppid()
     while os.getppid() == parent:
         try:
@@ -39,6 +41,21 @@ def follow_runs(results: Sequence[Path], store: Path, seconds: float) -> None:
         except Exception as error:
             logger.warning("the store could not be updated, and the next update tries again: %s", error)
         time.sleep(seconds)
+
+
+class _FirstTime(logging.Filter):
+    """Passes every text once, so that a log of many updates stays short."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: set[str] = set()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether the text of a record is new."""
+        text = record.getMessage()
+        is_new = text not in self.texts
+        self.texts.add(text)
+        return is_new
 
 
 def check_port(port: int) -> None:

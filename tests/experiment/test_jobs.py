@@ -1,4 +1,5 @@
 import csv
+import shutil
 
 import numpy as np
 import pytest
@@ -367,3 +368,23 @@ def test_a_job_that_makes_the_seed_with_other_settings_is_not_waited_for_and_giv
         cell({"n_init": 2}).run(make({"n_init": 2}), device="cpu", fresh=False)
     kept = ResultSet(results).cell("digits", "k_means").seed(0)
     assert kept.facts["settings"] == {"n_init": 3}
+
+
+def test_an_autoencoder_of_another_architecture_is_one_line(results):
+    conv, mlp = pretrain(results), pretrain(results, architecture="mlp")
+    shutil.copy(mlp / "seed0/autoencoder.safetensors", conv / "seed0")
+    (conv / "seed0/manifest.json").unlink()  # otherwise its digest is found wrong first
+    with pytest.raises(InputError, match="holds an autoencoder of another architecture"):
+        cluster(results, "dekm")
+
+
+@pytest.mark.parametrize("content", [None, b""])
+def test_a_damaged_autoencoder_is_one_line(results, content):
+    file = pretrain(results) / "seed0/autoencoder.safetensors"
+    file.unlink()
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(
+        InputError, match=r"autoencoder\.safetensors .*Run 'python -m dekm pretrain digits conv'"
+    ):
+        cluster(results, "dekm")

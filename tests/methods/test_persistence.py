@@ -1,9 +1,13 @@
+import os
 import subprocess
 import sys
 
 import numpy as np
 import pandas as pd
 import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
 from sklearn.exceptions import NotFittedError
 
 from dekm import DEC, DKM, Autoencoder
@@ -97,3 +101,47 @@ def test_a_file_that_is_not_a_safetensors_file_is_refused(tmp_path):
     path.write_text("plain text")
     with pytest.raises(InputError, match=r"a\.safetensors is not a readable safetensors file"):
         DEC.load(path)
+
+
+@pytest.fixture
+def saved(make_method, blobs, tmp_path):
+    """A saved DEC, as its file, its tensors and its metadata."""
+    path = tmp_path / "a.safetensors"
+    make_method("dec").fit(blobs.X).save(path)
+    with safe_open(path, "pt") as file:
+        return path, {name: file.get_tensor(name) for name in file.keys()}, file.metadata()  # noqa: SIM118
+
+
+def test_weights_that_are_nan_are_refused(saved):
+    path, tensors, metadata = saved
+    tensors["cluster_centers_"][0, 0] = torch.nan
+    save_file(tensors, path, metadata)
+    with pytest.raises(InputError, match=r"a\.safetensors is damaged: cluster_centers_ has values that are"):
+        DEC.load(path)
+
+
+@pytest.mark.parametrize("change", ["missing", "shape", "facts", "text"])
+def test_a_file_whose_parts_do_not_fit_is_one_line(saved, change):
+    path, tensors, metadata = saved
+    name = next(name for name in tensors if name.startswith("encoder_."))
+    if change == "missing":
+        del tensors[name]
+    elif change == "shape":
+        tensors[name] = torch.zeros(1)
+    else:
+        metadata["dekm.DEC"] = "{}" if change == "facts" else "text"
+    save_file(tensors, path, metadata)
+    with pytest.raises(InputError, match=r"a\.safetensors is not a readable dekm\.DEC: [^\n]*$"):
+        DEC.load(path)
+
+
+def test_a_model_has_the_mode_of_the_umask_and_stays_behind_its_link(make_method, blobs, tmp_path):
+    link = tmp_path / "link.safetensors"
+    link.symlink_to(tmp_path / "a.safetensors")
+    before = os.umask(0o022)
+    try:
+        make_method("k_means").fit(blobs.X).save(link)
+    finally:
+        os.umask(before)
+    assert link.is_symlink()
+    assert (tmp_path / "a.safetensors").stat().st_mode & 0o777 == 0o644

@@ -8,6 +8,7 @@ from dekm.datasets.raw.transfer import Limits, TransferError, longest_seconds, t
 from dekm.datasets.raw_file import RawFile
 from dekm.errors import InputError
 from dekm.files.atomic import atomic_file
+from dekm.files.leftovers import remove_dead
 
 logger = logging.getLogger(__name__)
 
@@ -60,6 +61,7 @@ def download_file(
         written, or if every address failed; the message gives the reason for each address.
     """
     target = raw_dir / raw_file.path
+    remove_dead(target)
     if target.exists():
         _verify_existing(raw_file, target)
         return target

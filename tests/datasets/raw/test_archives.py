@@ -17,6 +17,12 @@ def test_a_compressed_file_that_unpacks_to_too_much_is_an_error(tmp_path):
         stream.read()
 
 
+def test_a_compressed_file_that_unpacks_to_many_times_its_size_is_an_error_early(tmp_path):
+    file = write(tmp_path / "bomb.gz", gzip.compress(bytes(10**7)))
+    with pytest.raises(InputError, match=r"unpacks to more than \d{7} bytes"), unpacked(file) as stream:
+        stream.read()
+
+
 def test_a_zip_bomb_is_an_error_before_it_is_unpacked(tmp_path):
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a", bytes(10**6))
