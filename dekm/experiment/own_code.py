@@ -61,6 +61,9 @@ def variant_settings(config: Mapping[str, Any]) -> Iterator[tuple[str, str, dict
 
 def find_unusable(experiment: Experiment) -> Iterator[str]:
     """What a configuration takes from outside of the package and cannot be imported or used."""
+    for name in experiment.own_methods:
+        if experiment.config["methods"][name].get("pretraining") and not experiment.method(name).autoencoder:
+            yield f"methods.{name}.pretraining: set autoencoder too; the method starts from none."
     if find_spec("torch") is None:  # the jobs run in another environment
         return
     yield from _find_unusable_loaders(experiment)

@@ -134,6 +134,11 @@ def test_a_job_finds_the_method_by_its_definition_alone(name, read):
         ({"a": {"estimator": "outside_good:NoNumber"}}, r"methods\.a: .* with the parameter n_clusters"),
         ({"a": {"estimator": "outside_good:Good", "stp": 2}}, r"methods\.a: Good: stp: unknown name; did"),
         ({"a": {"estimator": "outside_good:Good", "n_clusters": 2}}, r"methods\.a: Good: n_clusters: unk"),
+        ({"a": {"method": "k_means", "pretraining": {"n_epochs": 1}}}, r"methods\.a\.pretraining: "),
+        (
+            {"a": {"estimator": "outside_good:Good", "pretraining": {"n_epochs": 1}}},
+            r"methods\.a\.pretraining: set autoencoder too; the method starts from none",
+        ),
         ({"a": {"estimator": "sklearn.cluster:KMeans", "random_state": 1}}, r"KMeans: random_state: unknown"),
     ],
 )  # fmt: skip

@@ -29,7 +29,7 @@ class Pull(DeepClusterer):
             return squared_error(network.decoder(h), x) + self.weight * squared_error(h, targets[index])
 
         step = Step(loss, network.parameters(), lr=1e-3)
-        stream = batches(len(X), 256, generator=generator, reshuffle=True, device=samples.device)
+        stream = batches(len(samples), 64, generator=generator, reshuffle=True, device=samples.device)
         for n_iter in range(4):
             H = encode(self.encoder_, samples)
             partition = kmeans(H, self.n_clusters, n_init=10, random_state=random_state)

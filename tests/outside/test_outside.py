@@ -10,12 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_circles
+from sklearn.datasets import load_wine
+from sklearn.preprocessing import StandardScaler
 
 FOLDER = Path(__file__).parent
 ROOT = FOLDER.parents[1]
 PAGE = (ROOT / "docs" / "extending.md").read_text()
-FILES = ("pull.py", "rings.py", "residual.py", "outside.yaml", "Snakefile", "bars.py")
+FILES = ("pull.py", "wine.py", "residual.py", "outside.yaml", "Snakefile", "bars.py")
 LABELS = ("K-means", "DEKM, 100 steps", "DEKM, residual", "Pull", "AE+Ward")
 
 
@@ -73,20 +74,22 @@ def test_the_page_leads_to_a_table_with_a_method_a_network_a_loader_and_a_figure
     rows = [line.split("|")[1].strip() for line in table.splitlines() if line.startswith("| ")]
     assert rows == ["Method", "-" * len(rows[1]), *LABELS]
     assert (tmp_path / "bars.png").stat().st_size > 0
-    assert (results / "figures" / "runs" / "rings" / "pull" / "curves.png").is_file()
-    history = (results / "runs" / "rings" / "pull" / "seed0" / "history.csv").read_text().splitlines()
+    assert (results / "figures" / "runs" / "wine" / "pull" / "curves.png").is_file()
+    history = (results / "runs" / "wine" / "pull" / "seed0" / "history.csv").read_text().splitlines()
     assert len(history) == 1 + 4
-    assert sorted(path.name.partition("-")[0] for path in (results / "pretrained" / "rings").iterdir()) == [
+    assert sorted(path.name.partition("-")[0] for path in (results / "pretrained" / "wine").iterdir()) == [
         "mlp",
         "network",
     ]
-    facts = json.loads((results / "runs" / "rings" / "pull" / "seed0" / "facts.json").read_text())
+    facts = json.loads((results / "runs" / "wine" / "pull" / "seed0" / "facts.json").read_text())
     assert (facts["label"], facts["settings"]) == ("Pull", {"weight": 0.5})
 
-    X = make_circles(200, noise=0.05, factor=0.4, random_state=0)[0]
-    (tmp_path / "new.csv").write_text("\n".join(["a,b", *(f"{a},{b}" for a, b in X.tolist())]))
+    X = StandardScaler().fit_transform(load_wine().data)
+    np.savetxt(
+        tmp_path / "new.csv", X, delimiter=",", header=",".join(load_wine().feature_names), comments=""
+    )
     folder.run(predict)
-    labels = np.load(results / "runs" / "rings" / "pull" / "seed0" / "labels.npy")
+    labels = np.load(results / "runs" / "wine" / "pull" / "seed0" / "labels.npy")
     clusters = np.loadtxt(tmp_path / "clusters.csv", delimiter=",", skiprows=1, dtype=int)[:, 1]
     np.testing.assert_array_equal(clusters, labels)
     without = re.sub(r"--define \S+", "", predict)
@@ -97,11 +100,11 @@ def test_the_page_leads_to_a_table_with_a_method_a_network_a_loader_and_a_figure
     assert folder.planned() == set()
     folder.edit("pull.py", '"""K-means on', '"""A docstring, K-means on')
     folder.edit("outside.yaml", "label: Pull", "label: Pulled")
-    assert folder.planned() == {"Cluster rings with pull"}  # its seeds are kept: a label decides no result
+    assert folder.planned() == {"Cluster wine with pull"}  # its seeds are kept: a label decides no result
     folder.edit("outside.yaml", "label: Pulled", "label: Pull")
     assert folder.planned() == set()
     folder.edit("pull.py", "n_init=10", "n_init=11")
-    assert folder.planned() == {"Cluster rings with pull"}
+    assert folder.planned() == {"Cluster wine with pull"}
     folder.edit("residual.py", "nn.ReLU()", "nn.Tanh()")
     assert {job for job in folder.planned() if "network" in job or "residual" in job}
     assert not {job for job in folder.planned() if "k_means" in job or "ward" in job or "steps" in job}
