@@ -1,17 +1,23 @@
 """The command line, ``python -m dekm``: the commands that users and the rules of the workflow run."""
 
+import contextlib
+import io
 import logging
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from dekm.cli.parser import make_parser
 from dekm.errors import InputError, first_line, is_out_of_memory
+
+INTERRUPTED = 130  # exit status of a shell's command that Ctrl-C ended: 128 + SIGINT
+CLOSED_PIPE = 141  # 128 + SIGPIPE
 
 
 def main(argv: Sequence[str] | None = None, *, prog: str = "dekm") -> int:
     """Run one command.
 
-    An `InputError`, an `OSError` or a lack of memory is printed as one line on standard error.
+    An error of the user, of the file system or of memory is printed as one line on standard error.
 
     Parameters
     ----------
@@ -23,30 +29,68 @@ def main(argv: Sequence[str] | None = None, *, prog: str = "dekm") -> int:
     Returns
     -------
     int
-        Exit status: 0 on success, 1 after an error of the user.
+        Exit status: 0 on success, 1 after an error, 130 after Ctrl-C, 141 if the reader of standard output
+        ended.
 
     Raises
     ------
     SystemExit
         With status 2 if the arguments are invalid.
     """
+    try:
+        from dekm.cli.parser import make_parser  # here, so that Ctrl-C is one line during the imports too
+
+        _configure_output()
+        arguments = vars(make_parser(prog).parse_args(argv))
+        return _run(arguments.pop("command"), arguments)
+    except KeyboardInterrupt:
+        _print_error("interrupted. What is complete is kept; the same command continues from there.")
+        return INTERRUPTED
+
+
+def _configure_output() -> None:
+    """Log to standard error, and print what the locale cannot encode as escape sequences."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # as Python configures standard error
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
     logging.getLogger("dekm").setLevel(logging.INFO)
     logging.captureWarnings(True)
-    arguments = vars(make_parser(prog).parse_args(argv))
-    command = arguments.pop("command")
+
+
+def _run(command: Callable[..., None], arguments: Mapping[str, Any]) -> int:
     try:
         command(**arguments)
+        print(end="", flush=True)  # here, so that an error of writing the output is caught
     except InputError as error:
-        print(f"dekm: error: {error}", file=sys.stderr)
-        return 1
+        return _fail(str(error))
+    except BrokenPipeError:
+        _discard_output()
+        return CLOSED_PIPE
     except OSError as error:
-        named = f"{error.filename}: " if error.filename else ""
-        print(f"dekm: error: {named}{error.strerror or error}.", file=sys.stderr)
-        return 1
+        if error.filename is None:
+            _discard_output()
+            return _fail(f"{error.strerror or error}.")
+        return _fail(f"{error.filename}: {error.strerror}.")
     except (MemoryError, RuntimeError, ImportError) as error:
         if not is_out_of_memory(error):
             raise
-        print(f"dekm: error: not enough memory ({first_line(error)}); finished seeds stay.", file=sys.stderr)
-        return 1
+        return _fail(f"not enough memory ({first_line(error)}); finished seeds stay.")
     return 0
+
+
+def _fail(text: str) -> int:
+    _print_error(f"error: {text}")
+    return 1
+
+
+def _print_error(text: str) -> None:
+    """Print one line on standard error; line breaks and other control characters are escaped."""
+    line = "; ".join(part.strip() for part in text.splitlines())
+    printable = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+    print(f"dekm: {printable}", file=sys.stderr)
+
+
+def _discard_output() -> None:
+    """Discard what standard output still buffers, which would fail again when the interpreter exits."""
+    with contextlib.suppress(AttributeError, OSError):  # there is no standard output
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
