@@ -4,7 +4,7 @@ BIN := .venv/bin
 RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
 ARGS ?=
 PORT ?= 5000
-CONFIG ?= config/demo.yaml
+CONFIG ?=
 WORKERS := --numprocesses=logical --maxprocesses=8 --dist=worksteal
 
 .DEFAULT_GOAL := help
@@ -23,20 +23,23 @@ help: ## Show the targets
 	@touch $@
 
 demo: .venv/installed ## Run the demo: two embedded datasets, minutes on two CPU cores
+	@test '$(origin CONFIG)' != 'command line' || \
+		{ echo "make demo runs config/demo.yaml; for another configuration: make paper CONFIG=..."; exit 1; }
 	@$(RUN) snakemake $(ARGS) --configfile config/demo.yaml
 	@test ! -f results/demo/tables/table3.md || { echo; cat results/demo/tables/table3.md; }
 	@echo "Tables: results/demo/tables/table3.html    Figures: results/demo/figures/"
 	@echo "Runs:   results/demo/runs/                 Browse them: make ui    All on one page: make report"
 
-paper: .venv/installed ## Run the paper's experiments; options in ARGS, as in: make paper ARGS="-n"
-	@$(RUN) snakemake $(ARGS)
+paper: .venv/installed ## Run the paper's experiments, or those of CONFIG=my.yaml; options in ARGS, as in: make paper ARGS="-n"
+	@$(RUN) python -m dekm config '$(or $(CONFIG),config/config.yaml)' > /dev/null
+	@$(RUN) snakemake $(ARGS) $(if $(CONFIG),--configfile '$(CONFIG)')
 
+report: CONFIG := $(or $(CONFIG),config/demo.yaml)
 report: .venv/installed ## Write results/<name>/report.html, all tables and figures on one page; CONFIG=config/config.yaml for the paper
-	@test -f $(CONFIG) || { echo "$(CONFIG) does not exist: name a configuration with CONFIG=..."; exit 1; }
-	@$(RUN) && export PATH && name=$$(python -c 'import sys, yaml; print(yaml.safe_load(open(sys.argv[1]))["name"])' $(CONFIG)) && \
-		{ test -f results/$$name/tables/table3.html || { echo "Run it first: results/$$name has no tables."; exit 1; }; } && \
-		snakemake --configfile $(CONFIG) --report results/$$name/report.html && \
-		echo "The report is results/$$name/report.html"
+	@$(RUN) && export PATH && folder=$$(python -m dekm config '$(CONFIG)') && \
+		{ test -f "$$folder/tables/table3.html" || { echo "Run it first: $$folder has no tables."; exit 1; }; } && \
+		snakemake --configfile '$(CONFIG)' --report "$$folder/report.html" && \
+		echo "The report is $$folder/report.html"
 
 ui: .venv/installed ## Browse all runs in the MLflow UI on this machine; another port with PORT=5001
 	@$(RUN) python -m dekm ui --store results --port $(PORT)

@@ -35,7 +35,7 @@ def describe(device: torch.device) -> dict[str, Any]:
 
 def processor() -> str:
     info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
+    lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
     names = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor()
 
@@ -70,4 +70,4 @@ def gemm_rates(device: torch.device) -> dict[str, float]:
 
 def save(results: Any, file: Path | None) -> None:
     if file is not None:
-        file.write_text(json.dumps(results, indent=1) + "\n")
+        file.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")

@@ -28,7 +28,7 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+")
     arguments = parser.parse_args()
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
-    experiment = Experiment(yaml.safe_load(arguments.config.read_text()))
+    experiment = Experiment(yaml.safe_load(arguments.config.read_text(encoding="utf-8")))
     device = experiment.get("device", "auto")
     print(f"on {device_name(device)}", flush=True)
     started = time.perf_counter()

@@ -3,6 +3,8 @@
 import difflib
 from collections.abc import Sequence
 
+LONGEST = 200  # characters of a value in a message
+
 
 class InputError(ValueError):
     """What was given cannot be used; the text names it and says what is right."""
@@ -13,7 +15,7 @@ def unknown_name(place: str, name: object, valid: Sequence[str]) -> str:
 
     `place` says where the name stands, such as "datasets"; it may be empty.
     """
-    full = f"{place}.{name}" if place else str(name)
+    full = cut(f"{place}.{name}" if place else str(name))
     close = difflib.get_close_matches(str(name), valid, n=1)
     hint = f"did you mean {close[0]!r}? " if close else ""
     return f"{full}: unknown name; {hint}Valid names: {', '.join(valid)}."
@@ -38,3 +40,16 @@ def is_out_of_memory(error: BaseException) -> bool:
 def first_line(error: BaseException) -> str:
     """First line of the text of an error without a full stop, or its type if it has none."""
     return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+
+
+def shown(value: object) -> str:
+    """The representation of a value that a user gave, cut off after some characters."""
+    try:
+        return cut(repr(value))
+    except ValueError:  # Python does not print an integer of more than 4,300 digits
+        return "a number of too many digits"
+
+
+def cut(text: str) -> str:
+    """The first characters of a text that a user gave."""
+    return text if len(text) <= LONGEST else text[:LONGEST] + "..."

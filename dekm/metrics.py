@@ -24,9 +24,9 @@ def contingency(labels_true: ArrayLike, labels_pred: ArrayLike) -> np.ndarray:
 
     Parameters
     ----------
-    labels_true : array-like of shape (n,)
+    labels_true : array-like of shape (n,), (n, 1) or (1, n)
         Classes.
-    labels_pred : array-like of shape (n,)
+    labels_pred : array-like of shape (n,), (n, 1) or (1, n)
         Clusters.
 
     Returns
@@ -37,18 +37,13 @@ def contingency(labels_true: ArrayLike, labels_pred: ArrayLike) -> np.ndarray:
     Raises
     ------
     InputError
-        If the two labelings are empty, not one-dimensional or of different lengths.
+        If the two labelings are empty, no vectors, of different lengths, not finite or of types that cannot
+        be sorted.
     """
-    true, pred = np.asarray(labels_true), np.asarray(labels_pred)
-    if true.ndim != 1 or true.shape != pred.shape or not true.size:
-        raise InputError(
-            f"labels_true of shape {true.shape} and labels_pred of shape {pred.shape} "
-            "should be one-dimensional, not empty and of the same length."
-        )
-    classes, rows = np.unique(true, return_inverse=True)
-    clusters, columns = np.unique(pred, return_inverse=True)
-    counts = np.bincount(rows * len(clusters) + columns, minlength=len(classes) * len(clusters))
-    return counts.reshape(len(classes), len(clusters))
+    rows, columns = _encoded(labels_true, labels_pred)
+    n_classes, n_clusters = rows.max() + 1, columns.max() + 1
+    counts = np.bincount(rows * n_clusters + columns, minlength=n_classes * n_clusters)
+    return counts.reshape(n_classes, n_clusters)
 
 
 def accuracy(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
@@ -64,12 +59,14 @@ def accuracy(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
 
 def nmi(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     """Normalized mutual information in [0, 1]: 2 I(G; C) / (H(G) + H(C)) for classes G and clusters C."""
-    return float(normalized_mutual_info_score(labels_true, labels_pred, average_method="arithmetic"))
+    return float(
+        normalized_mutual_info_score(*_encoded(labels_true, labels_pred), average_method="arithmetic")
+    )
 
 
 def ari(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     """Adjusted Rand index, in [-0.5, 1]; 0 is expected for random labels."""
-    return float(adjusted_rand_score(labels_true, labels_pred))
+    return float(adjusted_rand_score(*_encoded(labels_true, labels_pred)))
 
 
 def silhouette(X: Any, labels: ArrayLike) -> float | None:
@@ -111,3 +108,28 @@ def label_change(previous: "Tensor", labels: "Tensor", *, match: bool) -> float:
     if match:
         return 1.0 - accuracy(previous.cpu(), labels.cpu())
     return float((previous != labels).float().mean())
+
+
+def _encoded(labels_true: ArrayLike, labels_pred: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Both labelings as integers 0, 1, ... in the sorted order of their labels."""
+    true, pred = np.asarray(labels_true), np.asarray(labels_pred)
+    if not true.size or true.size != pred.size or not (_is_vector(true) and _is_vector(pred)):
+        raise InputError(
+            f"labels_true of shape {true.shape} and labels_pred of shape {pred.shape} "
+            "should be one-dimensional, not empty and of the same length."
+        )
+    return _positions(true, "labels_true"), _positions(pred, "labels_pred")
+
+
+def _is_vector(labels: np.ndarray) -> bool:
+    """Whether an array has the shape (n,), (n, 1) or (1, n)."""
+    return labels.ndim == 1 or (labels.ndim == 2 and 1 in labels.shape)
+
+
+def _positions(labels: np.ndarray, name: str) -> np.ndarray:
+    if labels.dtype.kind in "fc" and not np.isfinite(labels).all():
+        raise InputError(f"{name} should be finite; it contains NaN or infinity.")
+    try:
+        return np.unique(labels.ravel(), return_inverse=True)[1]
+    except TypeError as error:
+        raise InputError(f"{name} should be labels of one type: {error}.") from error

@@ -1,4 +1,5 @@
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,15 @@ def results(tmp_path):
     folders = ["--results", str(tmp_path), "--raw-dir", str(tmp_path / "raw")]
     assert main(["prepare", "digits", *folders, "--subsample", "100"]) == 0
     return tmp_path
+
+
+@pytest.fixture(scope="module")
+def unchanged(tmp_path_factory):
+    """A folder of results with 100 prepared digits, for commands that write nothing."""
+    folder = tmp_path_factory.mktemp("results")
+    raw = str(folder / "raw")
+    assert main(["prepare", "digits", "--results", str(folder), "--raw-dir", raw, "--subsample", "100"]) == 0
+    return folder
 
 
 def cluster(results, *arguments):
@@ -215,3 +225,105 @@ def test_a_defect_of_the_program_has_a_traceback(monkeypatch):
     monkeypatch.setattr("dekm.cli.commands.missing", missing)
     with pytest.raises(RuntimeError, match="a defect"):
         main(["missing", "mnist", "--raw-dir", "raw"])
+
+
+def run_process(*arguments, **options):
+    environment = os.environ | {"PYTHONPATH": str(ROOT)} | options.pop("env", {})
+    command = [sys.executable, "-m", "dekm", *arguments]
+    return subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True, **options)
+
+
+def test_ctrl_c_is_one_line_and_exit_status_130(tmp_path):
+    os.mkfifo(tmp_path / "my.yaml")
+    process = run_process("config", str(tmp_path / "my.yaml"))
+    with (tmp_path / "my.yaml").open("w", encoding="utf-8"):  # returns when the command has begun to read
+        process.send_signal(signal.SIGINT)
+        error = process.communicate()[1]
+    assert process.returncode == 130
+    assert error == "dekm: interrupted. What is complete is kept; the same command continues from there.\n"
+
+
+def test_a_reader_that_ends_is_no_error(tmp_path):
+    process = run_process("missing", "mnist", "--raw-dir", str(tmp_path), stdout=subprocess.PIPE)
+    process.stdout.close()
+    assert process.communicate()[1] == ""
+    assert process.returncode == 141
+
+
+def test_output_that_cannot_be_written_is_one_line(tmp_path):
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        process = run_process("missing", "mnist", "--raw-dir", str(tmp_path), stdout=full)
+    assert process.communicate()[1] == "dekm: error: No space left on device.\n"
+    assert process.returncode == 1
+
+
+def test_output_does_not_depend_on_the_locale(tmp_path):
+    folder = os.fsencode(tmp_path) + b"/\xe9\xe2\x89\x88"
+    locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "latin-1"}
+    process = run_process("missing", "mnist", "--raw-dir", folder, stdout=subprocess.PIPE, env=locale)
+    output, error = process.communicate()
+    assert error == ""
+    assert "train-images" in output
+
+
+@pytest.mark.parametrize(
+    "name", ["../../x", "/abs", "..", ".", "", "a/b", "x\n", "a" * 101, "a b", ".hidden"]
+)
+def test_a_name_cannot_lead_out_of_the_results(name, tmp_path, capsys):
+    folders = ["--results", str(tmp_path / "results"), "--raw-dir", str(tmp_path)]
+    if name:
+        assert "should be a name" in error_of(["prepare", "digits", "--name", name, *folders], capsys)
+    for command in (["cluster", name, "k_means"], ["pretrain", name, "conv"]):
+        arguments = [*command, "--results", str(tmp_path / "results"), "--seeds", "0"]
+        assert "should be a name" in error_of(arguments, capsys)
+    paper = str(ROOT / "resources/paper/table2.csv")
+    arguments = [
+        "--results",
+        str(tmp_path),
+        "--datasets",
+        name,
+        "--paper",
+        paper,
+        "--out",
+        str(tmp_path / "out"),
+    ]
+    assert "should be a name" in error_of(["table2", *arguments], capsys)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("seed", ["-1", str(2**32), str(2**40), str(10**30)])
+def test_a_seed_that_no_generator_accepts_is_named(seed, unchanged, capsys):
+    for command in (["cluster", "digits", "k_means"], ["pretrain", "digits", "conv"]):
+        arguments = [*command, "--results", str(unchanged), "--device", "cpu", "--seeds", "0", seed]
+        assert f"seed={seed} should be an integer from 0 to 4294967295." in error_of(arguments, capsys)
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "NaN",
+        "Infinity",
+        "1e400",
+        "5.0",
+        f"{10**30}",
+        "9" * 5000,
+        "[" * 5000,
+        "[1]",
+        "{}",
+        "null",
+        "\udce9",
+        "",
+    ],
+)
+def test_a_value_that_is_no_setting_is_one_line(setting, unchanged, capsys):
+    error = error_of(cluster(unchanged, "--set", f"n_init={setting}"), capsys)
+    assert error.count("\n") == 1
+    assert len(error) < 500
+
+
+@pytest.mark.parametrize(
+    "setting", ["embedding_dim=1000000000000", "hidden=[1000000000000]", "channels=[1,2,-3]"]
+)
+def test_a_network_that_cannot_exist_is_named(setting, unchanged, capsys):
+    arguments = ["pretrain", "digits", "conv", "--results", str(unchanged), "--seeds", "0", "--device", "cpu"]
+    assert setting.partition("=")[0] in error_of([*arguments, "--set", setting], capsys)

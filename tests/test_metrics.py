@@ -60,7 +60,8 @@ def test_random_clusters_score_about_one_in_k():
 
 
 @pytest.mark.parametrize(
-    ("labels_true", "labels_pred"), [([], []), ([0, 1], [0]), ([[0, 1]], [[0, 1]]), ([0, 1], [[0], [1]])]
+    ("labels_true", "labels_pred"),
+    [([], []), ([0, 1], [0]), ([[0, 1], [1, 0]], [[0, 1], [1, 0]]), ([0, 1, 2, 3], [[0, 1], [2, 3]]), (1, 1)],
 )
 def test_labellings_that_do_not_match_are_refused(labels_true, labels_pred):
     with pytest.raises(InputError, match=r"labels_true of shape \(.* and labels_pred of shape \("):
@@ -104,3 +105,20 @@ def test_label_change_counts_a_cluster_that_became_empty():
 def test_label_change_without_matching_compares_the_numbers_of_the_clusters():
     assert change([0, 0, 1, 1], [1, 1, 0, 0], match=False) == 1.0
     assert change([0, 0, 1, 2], [0, 0, 1, 1], match=False) == 1 / 4
+
+
+@pytest.mark.parametrize("score", [accuracy, nmi, ari])
+def test_columns_and_rows_of_labels_are_vectors(score):
+    y, labels = np.array([0, 0, 1, 1, 2]), np.array([1, 1, 0, 2, 2])
+    expected = score(y, labels)
+    assert score(y[:, None], labels) == score(y[None], labels[:, None]) == score(y, labels[None]) == expected
+
+
+@pytest.mark.parametrize("score", [accuracy, nmi, ari])
+@pytest.mark.parametrize(
+    ("y", "text"),
+    [([0.0, np.nan], "labels_true should be finite"), (np.array(["a", 1], object), "labels of one type")],
+)
+def test_labels_that_are_no_classes_are_named(score, y, text):
+    with pytest.raises(InputError, match=text):
+        score(y, [0, 1])

@@ -1,5 +1,6 @@
 """The package as it is built and installed, away from the checkout."""
 
+import ast
 import os
 import re
 import shutil
@@ -124,3 +125,37 @@ def test_the_citation_names_the_version_and_the_paper() -> None:
 def test_the_changelog_starts_with_what_is_not_released() -> None:
     headings = re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(), re.M)
     assert headings[0] == "Unreleased"
+
+
+def opens_text(call: ast.Call) -> bool:
+    """Whether a call is ``read_text``, ``write_text`` or ``open`` in text mode of a path."""
+    name = getattr(call.func, "attr", "")
+    mode = call.args[0] if call.args else ast.Constant("r")
+    is_text_mode = isinstance(mode, ast.Constant) and set(str(mode.value)) <= set("rwax+t")
+    in_archive = any(keyword.arg == "fileobj" for keyword in call.keywords)
+    return name in ("read_text", "write_text") or (name == "open" and is_text_mode and not in_archive)
+
+
+@pytest.mark.parametrize("folder", ["dekm", "benchmarks"])
+def test_text_files_do_not_depend_on_the_locale(folder: str) -> None:
+    for file in sorted((ROOT / folder).rglob("*.py")):
+        calls = (node for node in ast.walk(ast.parse(file.read_bytes())) if isinstance(node, ast.Call))
+        for call in filter(opens_text, calls):
+            assert "encoding" in {keyword.arg for keyword in call.keywords}, f"{file}:{call.lineno}"
+
+
+def make(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["make", "--old-file=.venv/installed", *arguments], cwd=ROOT, capture_output=True, text=True
+    )
+
+
+def test_make_paper_runs_the_configuration_that_is_named() -> None:
+    assert "--configfile" not in make("-n", "paper").stdout
+    named = make("-n", "paper", "CONFIG=my.yaml").stdout
+    assert "dekm config 'my.yaml'" in named
+    assert "--configfile 'my.yaml'" in named
+    assert "config/demo.yaml" in make("-n", "report").stdout
+    refused = make("demo", "CONFIG=my.yaml")
+    assert refused.returncode != 0
+    assert "make paper CONFIG=" in refused.stdout

@@ -15,6 +15,20 @@ from dekm.methods import METHODS
 from dekm.outside import use_folder
 
 
+def config(file: Path) -> None:
+    """Check that a configuration can be read, and print the folder of its results.
+
+    A file whose aliases expand to very many values is refused, on which Snakemake would not return.
+    """
+    from dekm.experiment.config import Experiment
+    from dekm.experiment.config_file import read_config_file
+
+    read = read_config_file(file)
+    if not isinstance(read.get("name"), str):
+        raise InputError(f"{file}: its key 'name' should be text.")
+    print(Experiment(read).results)
+
+
 def download(
     dataset: str, settings: list[str], raw_dir: Path, licence_held: bool, mirror: str | None, out: Path
 ) -> None:

@@ -29,10 +29,7 @@ def parse_settings(pairs: list[str], option: str = "--set") -> dict[str, Any]:
     """
     settings = {}
     for name, value in _split(option, "NAME=VALUE", pairs):
-        try:
-            settings[name] = json.loads(value)
-        except json.JSONDecodeError:
-            settings[name] = value
+        settings[name] = _parse(value)
     return settings
 
 
@@ -59,6 +56,13 @@ def parse_texts(option: str, form: str, pairs: list[str]) -> dict[str, str]:
         If a pair has no name or no equals sign.
     """
     return dict(_split(option, form, pairs))
+
+
+def _parse(value: str) -> Any:
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):  # no JSON, an integer of too many digits, or a value too deep
+        return value
 
 
 def _split(option: str, form: str, pairs: list[str]) -> Iterator[tuple[str, str]]:

@@ -30,6 +30,11 @@ def make_parser(prog: str) -> argparse.ArgumentParser:
 
 
 def _add_data_commands(subparsers: Any) -> None:
+    command = _add(
+        subparsers, commands.config, "check the file of a configuration; print its folder of results"
+    )
+    command.add_argument("file", type=Path, help="file of the configuration")
+
     command = _add(subparsers, commands.download, "download and verify the raw files of a dataset")
     _add_dataset_arguments(command)
     command.add_argument("--mirror", help="folder or URL to try before the upstream URLs")

@@ -121,7 +121,7 @@ def updated_centers(X: Float[Tensor, "n e"], U: Float[Tensor, "r k e"]) -> Float
     """
     sums = torch.zeros(U.shape, device=X.device, dtype=torch.float64)
     counts = torch.zeros(U.shape[:2], device=X.device, dtype=torch.float64)
-    farthest = torch.full((len(U), U.shape[1]), -1.0, device=X.device)
+    farthest = torch.full((len(U), U.shape[1]), -1.0, dtype=X.dtype, device=X.device)
     far_points = torch.zeros(U.shape, device=X.device, dtype=X.dtype)
     for block, distances in distance_blocks(X, U):
         nearest, labels = distances.min(-1)

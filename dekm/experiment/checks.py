@@ -1,26 +1,30 @@
 """Reading a configuration, and what is wrong with it, one line per mistake."""
 
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from dekm.datasets import DATASETS
-from dekm.errors import InputError, unknown_name
-from dekm.experiment.blocks import find_dataset, loader_options, unknown_dataset
+from dekm.datasets.user.own import most_samples
+from dekm.errors import InputError, shown, unknown_name
+from dekm.experiment.blocks import DatasetBlock, find_dataset, loader_options, unknown_dataset
 from dekm.experiment.config import Experiment
+from dekm.experiment.config_file import check_values
 from dekm.experiment.own_code import find_misdefined, find_unusable, variant_settings
 from dekm.experiment.protocols import FIG1
-from dekm.experiment.schema import describe
+from dekm.experiment.schema import describe, read_schema, read_texts, validator
 from dekm.outside import use_folder
+from dekm.results.result_set import RESERVED
 
-FROM_COMMAND_LINE = ("fresh", "seeds", "threads")
 FIG5_METHODS = {"pca_k_means", "ae_k_means", "dec", "dekm"}
 
 
 def read_experiment(config: Mapping[str, Any], schema_file: Path, modules: Path | None = None) -> Experiment:
     """Check a configuration against the schema and the tables of datasets and methods.
+
+    A number or truth value that is given as text is read where the schema allows no text: YAML 1.1 reads
+    ``1e-3`` as text, and Snakemake all values in the blocks of ``--config``.
 
     Parameters
     ----------
@@ -37,8 +41,9 @@ def read_experiment(config: Mapping[str, Any], schema_file: Path, modules: Path 
     InputError
         With every mistake on a line of its own: where it is, what was given and what is right.
     """
-    schema = yaml.safe_load(schema_file.read_text())
-    config = dict(config) | {key: _parse(config[key]) for key in FROM_COMMAND_LINE if key in config}
+    check_values(config)
+    schema = read_schema(schema_file)
+    config = read_texts(config, schema)
     use_folder(modules)
     mistakes = list(find_mistakes(config, schema)) or list(find_unfit_data(config))
     experiment = Experiment(config)
@@ -65,21 +70,23 @@ def find_mistakes(config: Mapping[str, Any], schema: Mapping[str, Any]) -> Itera
 
 def find_disallowed(value: Any, schema: Mapping[str, Any], parent: str = "") -> Iterator[str]:
     """Names and values at a place of the configuration that a schema does not allow."""
-    import jsonschema
-
-    errors = jsonschema.Draft202012Validator(schema).iter_errors(value)
+    errors = validator(schema).iter_errors(value)
     for error in sorted(errors, key=lambda error: [str(part) for part in error.absolute_path]):
         place = ".".join([*([parent] if parent else []), *map(str, error.absolute_path)])
-        if error.validator == "additionalProperties":
-            valid = list(error.schema["properties"])
-            yield from (unknown_name(place, key, valid) for key in error.instance if key not in valid)
-        elif error.validator == "required":
-            missing = [key for key in error.validator_value if key not in error.instance]
-            yield f"{place or 'the file'} lacks {', '.join(missing)}."
-        elif "propertyNames" in error.absolute_schema_path:
-            yield f"{place}: the name {error.instance!r} should be {describe(error.schema)}."
-        else:
-            yield f"{place}={error.instance!r} should be {describe(error.schema)}."
+        yield from _describe_error(error, place)
+
+
+def _describe_error(error: Any, place: str) -> Iterator[str]:
+    if error.validator == "additionalProperties":
+        valid = list(error.schema["properties"])
+        yield from (unknown_name(place, key, valid) for key in error.instance if key not in valid)
+    elif error.validator == "required":
+        missing = [key for key in error.validator_value if key not in error.instance]
+        yield f"{place or 'the file'} lacks {', '.join(missing)}."
+    elif "propertyNames" in error.absolute_schema_path:
+        yield f"{place}: the name {shown(error.instance)} should be {describe(error.schema, error.instance)}."
+    else:
+        yield f"{place}={shown(error.instance)} should be {describe(error.schema, error.instance)}."
 
 
 def find_unfit_data(config: Mapping[str, Any]) -> Iterator[str]:
@@ -89,24 +96,41 @@ def find_unfit_data(config: Mapping[str, Any]) -> Iterator[str]:
             find_dataset(name, loader_options(block or {}))
         except InputError as error:
             yield f"datasets: {error}"
-        if name == FIG1:
+        except OSError as error:
+            yield f"datasets.{name}: {error.filename}: {error.strerror}."
+        if name.lower() == FIG1:
             yield f"datasets.{name}: give it another name; this one is that of Figure 1."
+    if config["name"].lower() in RESERVED:
+        yield f"name={config['name']!r} should be another name; this one is that of a folder in results/."
 
 
 def find_impossible(experiment: Experiment) -> Iterator[str]:
     """What does not exist or cannot be done, as far as is known before a job runs."""
     mirror = experiment.get("mirror", None)
-    if mirror and "://" not in mirror and not Path(mirror).is_dir():
+    if mirror and "://" not in mirror and not os.path.isdir(mirror):  # noqa: PTH112 (no error for a long name)
         yield f"mirror={mirror!r} should be an existing folder or a URL."
     for name, block in experiment.blocks.items():
-        if block.subsample and block.row.n_samples and block.subsample > block.row.n_samples:
-            yield f"datasets.{name}.subsample={block.subsample} should be <= {block.row.n_samples} samples."
+        yield from _find_impossible_sizes("figures.fig1" if name == FIG1 else f"datasets.{name}", block)
     valid = list(experiment.config["datasets"])
-    for figure, shown in experiment.get("figures", {}).items():
-        if shown["dataset"] not in valid:
-            yield f"figures.{figure}.dataset={shown['dataset']!r} should be one of {valid}."
+    for figure, settings in experiment.get("figures", {}).items():
+        if settings["dataset"] not in valid:
+            yield f"figures.{figure}.dataset={settings['dataset']!r} should be one of {valid}."
     if "fig5" in experiment.figures and not FIG5_METHODS & set(experiment.methods):
         yield f"figures.fig5: the methods should have at least one of {', '.join(sorted(FIG5_METHODS))}."
+
+
+def _find_impossible_sizes(place: str, block: DatasetBlock) -> Iterator[str]:
+    row, size = block.row, block.subsample
+    n_samples = most_samples(row) if row.n_samples is None else row.n_samples
+    if n_samples is None:
+        return
+    if size and size > n_samples:
+        yield f"{place}.subsample={size} should be <= {n_samples} samples."
+    elif row.n_samples is None and row.n_clusters > (size or n_samples):
+        number = f"subsample={size}" if size else f"n_samples={n_samples}"
+        yield f"{place}: {number} should be >= n_clusters={row.n_clusters}."
+    if block.n_classes and row.n_samples and block.n_classes > row.n_clusters:
+        yield f"{place}.n_classes={block.n_classes} should be <= {row.n_clusters} classes."
 
 
 def find_contradictions(experiment: Experiment) -> Iterator[str]:
@@ -119,10 +143,3 @@ def find_contradictions(experiment: Experiment) -> Iterator[str]:
             except InputError as error:
                 found[f"methods.{method}: {error}"] = None
     yield from found
-
-
-def _parse(value: Any) -> Any:
-    """A value that the command line may have left as text."""
-    if isinstance(value, list):
-        return [_parse(item) for item in value]
-    return yaml.safe_load(value) if isinstance(value, str) else value

@@ -70,18 +70,21 @@ def takes_any(estimator: Any) -> bool:
     return any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters(estimator).values())
 
 
-def check_settings(estimator: type, settings: Settings) -> None:
-    """Raise `InputError` unless every setting is a parameter of the estimator that a user may set."""
+def check_settings(estimator: Any, settings: Settings) -> None:
+    """Raise `InputError` unless every setting is a parameter that a user may set, with a valid value."""
     reserved = RESERVED if estimator.__module__.startswith("dekm.") else DECIDED
     valid = sorted(
         name
         for name, parameter in parameters(estimator).items()
         if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
     )
-    for name in settings:
+    constraints = getattr(estimator, "parameter_constraints", {})
+    for name, value in settings.items():
         if name in reserved or (name not in valid and not takes_any(estimator)):
             settable = [name for name in valid if name not in reserved]
             raise InputError(f"{estimator.__name__}: {unknown_name('', name, settable)}")
+        if name in constraints:
+            constraints[name].check(name, value)
 
 
 def check_estimator(row: Method) -> None:

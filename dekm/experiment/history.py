@@ -84,7 +84,7 @@ class History:
             "seconds": time.perf_counter() - self.started,
             **self.scores[-1],
         }
-        with file.open("a", newline="") as stream:
+        with file.open("a", newline="", encoding="utf-8") as stream:
             writer = csv.DictWriter(stream, fieldnames=list(row))
             if iteration.n_iter == 0:
                 writer.writeheader()
@@ -92,7 +92,7 @@ class History:
 
     def _keep_frame(self, iteration: Iteration) -> None:
         """Keep this iteration; of the earlier ones all of the first, and every `stride`-th of the others."""
-        V = torch.full((2, 2), torch.nan) if iteration.V is None else iteration.V
+        V = iteration.H.new_full((2, 2), torch.nan) if iteration.V is None else iteration.V
         frame = {
             "n_iter": np.array(iteration.n_iter),
             "H": iteration.H.cpu().numpy().copy(),

@@ -27,6 +27,7 @@ from dekm.results.result_set import ResultSet
 
 logger = logging.getLogger(__name__)
 
+MAX_SEED = 2**32 - 1
 ARCHITECTURES = ("conv", "mlp", "network")  # in a key of pretrained autoencoders, before a dash
 
 
@@ -45,6 +46,7 @@ def pretrain_cell(
     The architecture may be followed by a dash and what distinguishes the settings from those of others.
     Writes ``pretrained/<dataset>/<architecture>/seed<seed>/`` and a ``summary.json`` beside the seeds.
     """
+    check_seeds(seeds)
     result_set = ResultSet(results)
     X, _, data = _load(result_set, dataset)
     kind = architecture.partition("-")[0]
@@ -114,6 +116,7 @@ def cluster_cell(
     fresh : bool
         Whether to make complete seeds again.
     """
+    check_seeds(seeds)
     result_set = ResultSet(results)
     X, y, data = _load(result_set, dataset)
     row = find_method(method, {method: definition})
@@ -148,6 +151,13 @@ def cluster_cell(
     cell.run(cluster, device=device, fresh=fresh)
     if text := advice(result_set, dataset):
         logger.info("%s", text)
+
+
+def check_seeds(seeds: Sequence[int]) -> None:
+    """Raise `InputError` unless every seed is one that NumPy and PyTorch accept."""
+    for seed in seeds:
+        if not 0 <= seed <= MAX_SEED:
+            raise InputError(f"seed={seed} should be an integer from 0 to {MAX_SEED}.")
 
 
 def pretrained_seed(

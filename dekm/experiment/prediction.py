@@ -19,6 +19,7 @@ from dekm.errors import InputError
 from dekm.files import write_text
 from dekm.methods import KNOWN, METHODS, Method, find_method
 from dekm.results.folders import SeedFolder
+from dekm.spreadsheets import cell
 
 logger = logging.getLogger(__name__)
 
@@ -84,7 +85,7 @@ def write_predictions(
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow(["sample", "cluster"])
-    writer.writerows(zip(names, clusters.tolist(), strict=True))
+    writer.writerows(zip(map(cell, map(str, names)), clusters.tolist(), strict=True))
     write_text(out, text.getvalue())
 
 

@@ -3,6 +3,7 @@
 import ast
 import datetime as dt
 import importlib.metadata
+import logging
 import platform
 import subprocess
 import sys
@@ -15,6 +16,8 @@ from typing import Any
 from dekm import HOME
 from dekm.files import digest
 from dekm.nn import kernels
+
+logger = logging.getLogger(__name__)
 
 PACKAGE = Path(__file__).parents[1]
 SCALING = "dekm.datasets.scaling"  # how prepared data become what a method is given
@@ -34,7 +37,7 @@ def source_digest(*modules: str) -> str:
         module = pending.pop()
         file = source_file(module)
         if file is not None and module not in trees:
-            tree = ast.parse(file.read_text(encoding="utf-8"))
+            tree = ast.parse(file.read_bytes())
             pending += _imports(tree, module if file.stem == "__init__" else module.rpartition(".")[0])
             trees[module] = ast.dump(_without_docstrings(tree))
     return digest(trees)
@@ -67,12 +70,21 @@ def method_code_digest(module: str) -> str:
 
 @cache
 def commit() -> str | None:
-    """The git commit of the code, with "-dirty" if the code differs from it; None outside a checkout."""
+    """The git commit of the code, with "-dirty" if the code differs from it.
+
+    None outside a checkout, and, with a warning in the log, in one that git does not read, such as one that
+    another user owns.
+    """
     command = ["git", "-C", str(PACKAGE), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return None
+    except OSError as error:
+        reason = f"git: {error.strerror}"
+    except subprocess.CalledProcessError as error:
+        reason = next(iter(error.stderr.splitlines()), f"git ended with exit status {error.returncode}")
+    if (PACKAGE.parent / ".git").exists():
+        logger.warning("the results will not name the commit of the code: %s", reason)
+    return None
 
 
 def source_file(module: str) -> Path | None:

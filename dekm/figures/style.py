@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from dekm.files.writing import write_bytes, write_text
+from dekm.spreadsheets import to_csv
 
 COLUMN, PAGE = 3.5, 7.16  # inches: width of one column and of a page
 DPI = 200
@@ -52,6 +53,7 @@ RC: Any = {
     "path.simplify": True,
     "pdf.fonttype": 42,
     "savefig.dpi": DPI,
+    "text.parse_math": False,  # a label may contain dollar signs
     "xtick.labelsize": 7,
     "xtick.major.width": 0.6,
     "ytick.labelsize": 7,
@@ -118,7 +120,7 @@ def save_data(frame: pd.DataFrame, folder: Path, name: str) -> None:
     name : str
         Name of the file without suffix.
     """
-    write_text(folder / f"{name}.csv", frame.to_csv(index=False, float_format="%.6g"))
+    write_text(folder / f"{name}.csv", to_csv(frame, "%.6g"))
 
 
 def colour(i: int) -> str:

@@ -12,8 +12,8 @@ from dekm.files.atomic import atomic_file
 
 
 def write_text(target: Path, text: str) -> None:
-    """Write a text file atomically."""
-    write_bytes(target, text.encode())
+    """Write a text file in UTF-8 atomically; a file name in it may be in another encoding."""
+    write_bytes(target, text.encode(errors="backslashreplace"))
 
 
 def write_bytes(target: Path, content: bytes) -> None:

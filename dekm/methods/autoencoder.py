@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from dekm.errors import InputError
 from dekm.methods.persistence import Facts, Tensors, opened_model, write_model
 from dekm.methods.validation import (
+    WIDEST,
     Choice,
     Constraints,
     Integer,
@@ -22,7 +23,7 @@ from dekm.methods.validation import (
     check_parameters,
     check_samples,
 )
-from dekm.nn.device import resolve_device
+from dekm.nn.device import default_modes, resolve_device
 from dekm.nn.networks import INITIALIZE, KERNELS, Network, empty_network
 from dekm.nn.own_network import BuildNetwork, build_network, seeded
 from dekm.nn.pretraining import pretrain, pretrain_layers
@@ -101,9 +102,9 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
     parameter_constraints: ClassVar[Constraints] = {
         "architecture": Choice(("auto", "conv", "mlp")),
-        "embedding_dim": Integer(1),
-        "channels": Integers(1, length=len(KERNELS)),
-        "hidden": Integers(1),
+        "embedding_dim": Integer(1, maximum=WIDEST),
+        "channels": Integers(1, length=len(KERNELS), maximum=WIDEST),
+        "hidden": Integers(1, maximum=WIDEST),
         "init": Choice(("auto", *INITIALIZE, "module")),
         "layerwise": Choice((True, False)),
         "n_epochs": Integer(0),
@@ -142,6 +143,7 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self.device = device
         self.random_state = random_state
 
+    @default_modes()
     def fit(self, X: Any, y: Any = None) -> Self:
         """Pretrain on vectors (n, d) or images (n, h, w, c); `y` is ignored."""
         check_parameters(self)
@@ -169,6 +171,7 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         """Seed the random layers of `network`, such as dropout, within a block; the paper's have none."""
         return contextlib.nullcontext() if self.network is None else seeded(seed, device)
 
+    @default_modes()
     def transform(self, X: Any) -> np.ndarray:
         """Embed samples: H = f(X), float32 of shape (n, e)."""
         check_is_fitted(self)

@@ -27,9 +27,9 @@ from dekm.errors import InputError
 from dekm.methods.iteration import Iteration, OnIteration
 from dekm.methods.notices import empty_clusters, notices
 from dekm.methods.persistence import Facts, Tensors, learned, opened_model, set_learned, write_model
-from dekm.methods.validation import Constraints, Integer, check_parameters, check_samples
+from dekm.methods.validation import MOST_RESTARTS, Constraints, Integer, check_parameters, check_samples
 from dekm.metrics import silhouette
-from dekm.nn.device import resolve_device
+from dekm.nn.device import default_modes, resolve_device
 
 
 class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, BaseEstimator):
@@ -67,20 +67,26 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
     on_iteration: OnIteration | None = None
     progress = False
 
-    parameter_constraints: ClassVar[Constraints] = {"n_clusters": Integer(1), "n_init": Integer(1)}
+    parameter_constraints: ClassVar[Constraints] = {
+        "n_clusters": Integer(1),
+        "n_init": Integer(1, maximum=MOST_RESTARTS),
+    }
     _ADVICE = "Try a smaller n_clusters."  # in the warning about empty clusters
 
+    @default_modes()
     def transform(self, X: Any) -> np.ndarray:
         """Embed samples; float32 of shape (n, e)."""
         check_is_fitted(self)
         return self.embed(self.load_samples(X, reset=False)).cpu().numpy()
 
+    @default_modes()
     def predict(self, X: Any) -> np.ndarray:
         """Assign every sample to the nearest center in the embedding; int64 of shape (n,)."""
         check_is_fitted(self)
         H, U = self._embed_beside_centers(X)
         return nearest_center(H, U).cpu().numpy()
 
+    @default_modes()
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the sum of the squared distances of the embedded samples to their nearest centers."""
         check_is_fitted(self)
@@ -217,7 +223,7 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         self.n_iter_ = n_iter
         self.n_clusters_found_ = len(np.unique(self.labels_))
         for notice in self._doubts():
-            warnings.warn(notice, ConvergenceWarning, stacklevel=3)
+            warnings.warn(notice, ConvergenceWarning, stacklevel=4)  # the caller of the decorated fit
         del self._bar, self._first_labels, self._samples, self._until_finished, self._seed
         return self
 

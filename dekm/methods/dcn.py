@@ -15,6 +15,7 @@ from dekm.methods.deep import DeepClusterer
 from dekm.methods.iteration import Iteration, OnIteration
 from dekm.methods.validation import Constraints, Integer, Number
 from dekm.metrics import label_change
+from dekm.nn.device import default_modes
 from dekm.nn.training import Step, batches, encode, squared_error, steps_per_epoch, train
 
 FIRST_COUNT = 100  # of every cluster, as in the authors' code
@@ -151,6 +152,7 @@ class DCN(DeepClusterer):
         self.on_iteration = on_iteration
         self.progress = progress
 
+    @default_modes()
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster `X`; `y` is ignored."""
         random_state, generator = self.start_fit()

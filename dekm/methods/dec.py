@@ -18,6 +18,7 @@ from dekm.methods.iteration import Iteration, OnIteration
 from dekm.methods.soft_assignment import kl_divergence, soft_assignment, target_distribution
 from dekm.methods.validation import Choice, Constraints, Integer, Number
 from dekm.metrics import label_change
+from dekm.nn.device import default_modes
 from dekm.nn.optimizers import SGD, Adam
 from dekm.nn.training import EMBEDDING_BATCH, Loss, Step, batches, encode, train
 
@@ -151,6 +152,7 @@ class DEC(DeepClusterer):
         self.on_iteration = on_iteration
         self.progress = progress
 
+    @default_modes()
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster `X`; `y` is ignored."""
         random_state, generator = self.start_fit()
@@ -165,7 +167,7 @@ class DEC(DeepClusterer):
         )
         U = nn.Parameter(partition.centers.clone())
         # A CUDA graph reads the addresses that were captured, so P is changed in place below.
-        P = torch.empty(len(samples), self.n_clusters, device=samples.device)
+        P = samples.new_empty(len(samples), self.n_clusters)
 
         def loss_of(index: Tensor) -> Tensor:
             x = samples[index]

@@ -107,7 +107,7 @@ class DeepClusterer(Clusterer):
                 f"{changed:.2%} of the labels still changed at max_iter={max_iter}, not less than "
                 f"tol={tol:.2%}. Increase max_iter, or tol if the data have no clearer clusters.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     @classmethod

@@ -14,9 +14,9 @@ from dekm.errors import InputError
 from dekm.methods.deep import DeepClusterer
 from dekm.methods.iteration import Iteration, OnIteration
 from dekm.methods.representation import move_to_centroids, representation_loss
-from dekm.methods.validation import Choice, Constraints, Integer, Number
+from dekm.methods.validation import MOST_RESTARTS, Choice, Constraints, Integer, Number
 from dekm.metrics import label_change
-from dekm.nn.device import precision_of_steps
+from dekm.nn.device import default_modes, precision_of_steps
 from dekm.nn.training import Step, batches, encode, squared_error, steps_per_epoch, train
 
 MARGIN = 1e-4  # relative difference of inertia up to which two partitions count as equally good
@@ -110,7 +110,7 @@ class DEKM(DeepClusterer):
         "max_iter": Integer(0),
         "tol": Number(0, inclusive=True),
         "init_update": Choice(("previous", "fresh")),
-        "n_init_update": Integer(0, words=("2n_iter",)),
+        "n_init_update": Integer(0, words=("2n_iter",), maximum=MOST_RESTARTS),
         "reconstruction": Choice((True, False)),
         "space": Choice(("Y", "H")),
         "dims": Choice(("last", "random", "all")),
@@ -157,6 +157,7 @@ class DEKM(DeepClusterer):
         self.on_iteration = on_iteration
         self.progress = progress
 
+    @default_modes()
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster `X`; `y` is ignored."""
         if self.init_update == "fresh" and self.n_init_update == 0:
@@ -167,8 +168,8 @@ class DEKM(DeepClusterer):
         self.encoder_ = encoder = network.encoder
         n, e = len(samples), self.autoencoder_.embedding_dim
         # A CUDA graph reads the addresses that were captured, so V and Y_target are changed in place below.
-        V = torch.eye(e, device=samples.device)
-        Y_target = torch.empty(n, e, device=samples.device)
+        V = torch.eye(e, dtype=samples.dtype, device=samples.device)
+        Y_target = samples.new_empty(n, e)
 
         def loss_of(index: Tensor) -> Tensor:
             x = samples[index]

@@ -18,6 +18,7 @@ from dekm.methods.deep import DeepClusterer
 from dekm.methods.iteration import Iteration, OnIteration
 from dekm.methods.validation import Choice, Constraints, Integer, Number
 from dekm.metrics import label_change
+from dekm.nn.device import default_modes
 from dekm.nn.training import Step, batches, encode, squared_error, steps_per_epoch, train
 
 FIRST_ALPHA = 0.1
@@ -162,6 +163,7 @@ class DKM(DeepClusterer):
         self.on_iteration = on_iteration
         self.progress = progress
 
+    @default_modes()
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster `X`; `y` is ignored."""
         random_state, generator = self.start_fit()
@@ -174,15 +176,15 @@ class DKM(DeepClusterer):
         H = encode(encoder, samples)
         if self.annealed:
             # Drawn on the CPU, so that all devices have the same centers; uniform in [-1, 1].
-            uniform = 2 * torch.rand(self.n_clusters, H.shape[1], generator=generator) - 1
-            partition = assign(H, uniform.to(H.device))
+            draws = torch.rand(H[: self.n_clusters].shape, generator=generator, dtype=H.dtype, device="cpu")
+            partition = assign(H, (2 * draws - 1).to(H.device))
         else:
             partition = kmeans(H, self.n_clusters, n_init=self.n_init, random_state=random_state)
         self.report(Iteration(0, H, *partition[:3]))
 
         U = nn.Parameter(partition.centers.clone())
         # A CUDA graph reads the addresses that were captured, so alpha is a tensor that is filled in place.
-        alpha = torch.empty((), device=samples.device)
+        alpha = samples.new_empty(())
 
         def loss_of(index: Tensor) -> Tensor:
             x = samples[index]

@@ -15,7 +15,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 from torch import Tensor
 
-from dekm.errors import InputError
+from dekm.errors import InputError, shown
+
+# Limits far above what can be computed, so that a slip of the pen is an error at once.
+LARGEST = 2**31 - 1
+MOST_RESTARTS = 100_000  # of K-means
+WIDEST = 100_000  # units of a layer
 
 
 @dataclass(frozen=True)
@@ -28,18 +33,23 @@ class Integer:
         The smallest valid integer.
     words : tuple of str
         The strings that are valid too, such as "auto".
+    maximum : int
+        The largest valid integer, far above what can be computed.
     """
 
     minimum: int
     words: tuple[str, ...] = ()
+    maximum: int = LARGEST
 
     def check(self, name: str, value: Any) -> None:
         """Raise `InputError` unless `value` is valid; a bool is not an integer."""
         if isinstance(value, str) and value in self.words:
             return
-        if not (is_number(value) and isinstance(value, Integral) and int(value) >= self.minimum):
+        is_integer = isinstance(value, Integral) and not isinstance(value, bool)
+        if not (is_integer and self.minimum <= value <= self.maximum):
+            limit = f" and <= {self.maximum}" if is_integer and value > self.maximum else ""
             words = _alternatives(self.words)
-            raise InputError(f"{name}={value!r} should be an integer >= {self.minimum}{words}.")
+            raise InputError(f"{name}={shown(value)} should be an integer >= {self.minimum}{limit}{words}.")
 
 
 @dataclass(frozen=True)
@@ -52,19 +62,22 @@ class Integers:
         The smallest valid integer.
     length : int or None
         Number of integers; None for any number.
+    maximum : int
+        The largest valid integer.
     """
 
     minimum: int
     length: int | None = None
+    maximum: int = LARGEST
 
     def check(self, name: str, value: Any) -> None:
         """Raise `InputError` unless `value` is valid."""
         if not isinstance(value, Sequence | np.ndarray):
-            raise InputError(f"{name}={value!r} should be a list of integers >= {self.minimum}.")
+            raise InputError(f"{name}={shown(value)} should be a list of integers >= {self.minimum}.")
         if self.length not in (None, len(value)):
-            raise InputError(f"{name}={value!r} should be {self.length} integers >= {self.minimum}.")
+            raise InputError(f"{name}={shown(value)} should be {self.length} integers >= {self.minimum}.")
         for i, element in enumerate(value):
-            Integer(self.minimum).check(f"{name}[{i}]", element)
+            Integer(self.minimum, maximum=self.maximum).check(f"{name}[{i}]", element)
 
 
 @dataclass(frozen=True)
@@ -98,7 +111,7 @@ class Number:
         limits = f"{'>=' if self.inclusive else '>'} {self.minimum}"
         if self.maximum is not None:
             limits = f"between {self.minimum} and {self.maximum}"
-        raise InputError(f"{name}={value!r} should be a number {limits}{_alternatives(self.words)}.")
+        raise InputError(f"{name}={shown(value)} should be a number {limits}{_alternatives(self.words)}.")
 
 
 @dataclass(frozen=True)
@@ -117,7 +130,7 @@ class Choice:
         """Raise `InputError` unless `value` is valid."""
         if not any(type(value) is type(valid) and value == valid for valid in self.values):
             *others, last = map(repr, self.values)
-            raise InputError(f"{name}={value!r} should be {', '.join(others)} or {last}.")
+            raise InputError(f"{name}={shown(value)} should be {', '.join(others)} or {last}.")
 
 
 Constraints = Mapping[str, Integer | Integers | Number | Choice]
@@ -142,7 +155,12 @@ def _alternatives(words: Sequence[str]) -> str:
 
 def is_number(value: Any) -> bool:
     """Whether a value is a finite real number and not a bool."""
-    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer that float64 does not hold
+        return False
 
 
 def check_samples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Float[Tensor, "n ..."]:
@@ -177,10 +195,10 @@ def check_samples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Float[Ten
 def as_array(estimator: BaseEstimator, X: Any, *, reset: bool) -> np.ndarray:
     """Samples as a contiguous float32 array (n, d) or (n, h, w, c), validated by scikit-learn."""
     try:
-        checked = validate_data(
-            estimator, X, reset=reset, dtype=np.float32, ensure_2d=False, allow_nd=True, accept_sparse="csr"
-        )
-    except ValueError as error:
+        given = _detached(X) if isinstance(X, Tensor) else X
+        accepted: dict[str, Any] = {"ensure_2d": False, "allow_nd": True, "accept_sparse": "csr"}
+        checked = validate_data(estimator, given, reset=reset, dtype=np.float32, **accepted)
+    except (ValueError, NotImplementedError) as error:  # the latter for tensors without data
         raise InputError(str(error)) from error
     array = checked.toarray() if sparse.issparse(checked) else np.ascontiguousarray(checked)
     if array.ndim not in (2, 3, 4):
@@ -189,6 +207,12 @@ def as_array(estimator: BaseEstimator, X: Any, *, reset: bool) -> np.ndarray:
             "Reshape your data: a single feature is X.reshape(-1, 1), a single sample X.reshape(1, -1)."
         )
     return array[..., np.newaxis] if array.ndim == 3 else array
+
+
+def _detached(X: Tensor) -> Tensor:
+    """A tensor that NumPy can read: without gradient, on the CPU, dense, and not bfloat16."""
+    values = X.detach().cpu().to_dense()
+    return values.float() if values.is_floating_point() else values
 
 
 def shape_mismatch(estimator: BaseEstimator, shape: tuple[int, ...]) -> str:

@@ -48,6 +48,20 @@ def device_name(device: str) -> str:
 
 
 @contextlib.contextmanager
+def default_modes() -> Iterator[None]:
+    """Record gradients and keep float32 in the block, or in a function that this decorates.
+
+    A caller may have entered ``torch.no_grad``, ``torch.inference_mode`` or ``torch.autocast``.
+    """
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(torch.inference_mode(False))
+        for kind in ("cpu", "cuda"):
+            if torch.is_autocast_enabled(kind):
+                stack.enter_context(torch.autocast(kind, enabled=False))
+        yield
+
+
+@contextlib.contextmanager
 def tensor_cores() -> Iterator[None]:
     """Use TF32 and deterministic convolutions on GPUs within the block."""
     matmul, cudnn = torch.backends.cuda.matmul, torch.backends.cudnn

@@ -147,7 +147,7 @@ def this_processor() -> Processor:
 
 def vendor() -> str:
     """Vendor of the processor: "amd", "intel", or "other" if it is not known."""
-    described = CPUINFO.read_text() if CPUINFO.exists() else platform.processor()
+    described = CPUINFO.read_text(encoding="utf-8") if CPUINFO.exists() else platform.processor()
     return next((name for key, name in VENDORS.items() if key in described), "other")
 
 

@@ -126,7 +126,7 @@ def empty_network(
             network: Network = ConvAutoencoder(shape, embedding_dim, channels)
         else:
             network = MLPAutoencoder(shape, embedding_dim, hidden)
-    network.to_empty(device="cpu")
+    network.to(torch.float32).to_empty(device="cpu")
     return network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
 

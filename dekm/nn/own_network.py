@@ -78,7 +78,7 @@ def _check_network(module: Any, shape: tuple[int, ...], embedding_dim: int, name
         raise InputError(f"{name} should return a torch.nn.Module with the modules encoder and decoder.")
     if not any(parameter.requires_grad for parameter in module.encoder.parameters()):
         raise InputError(f"{name}: the encoder should have parameters that can be trained.")
-    value = torch.zeros(2, *shape)
+    value = torch.zeros(2, *shape, dtype=torch.float32, device="cpu")
     for half, expected in (("encoder", (2, embedding_dim)), ("decoder", (2, *shape))):
         given = tuple(value.shape)
         try:

@@ -67,7 +67,8 @@ def pretrain_layers(
     encoders = [layer for layer in encoder.children() if isinstance(layer, nn.Linear)]
     decoders = [layer for layer in decoder.children() if isinstance(layer, nn.Linear)][::-1]
     # `generator` is on the CPU; dropout is drawn on the device of the samples.
-    noise = torch.Generator(X.device).manual_seed(int(torch.randint(2**31, (1,), generator=generator)))
+    seed = int(torch.randint(2**31, (1,), generator=generator, device="cpu"))
+    noise = torch.Generator(X.device).manual_seed(seed)
     inputs = X.flatten(1)
     stream = batches(len(X), batch_size, generator=generator, reshuffle=True, device=X.device)
     for depth, (down, up) in enumerate(zip(encoders, decoders, strict=True)):
@@ -103,7 +104,7 @@ def denoising_step(
     """
 
     def drop(x: Tensor, rate: float) -> Tensor:
-        kept = torch.rand(x.shape, generator=generator, device=x.device) >= rate
+        kept = torch.rand(x.shape, generator=generator, dtype=x.dtype, device=x.device) >= rate
         return x * kept / (1 - rate)
 
     def loss(index: Tensor) -> Tensor:

@@ -164,7 +164,7 @@ def batches(
         Device of the batches.
     """
     size = min(batch_size, n_samples)
-    order = torch.randperm(n_samples, generator=generator).to(device)
+    order = torch.randperm(n_samples, generator=generator, device="cpu").to(device)
     rest = order[:0]
     while True:
         stream = torch.cat([rest, order])
@@ -172,7 +172,7 @@ def batches(
         yield from stream[:n_full].split(size)
         rest = stream[n_full:]
         if reshuffle:
-            order = torch.randperm(n_samples, generator=generator).to(device)
+            order = torch.randperm(n_samples, generator=generator, device="cpu").to(device)
 
 
 def steps_per_epoch(n_samples: int, batch_size: int) -> int:

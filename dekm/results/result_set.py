@@ -2,6 +2,7 @@
 
 import contextlib
 import logging
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,15 +27,15 @@ class ResultSet:
 
     def data(self, dataset: str) -> PreparedData:
         """The prepared data of a dataset."""
-        return PreparedData(self.path / "data" / dataset)
+        return PreparedData(self.path / "data" / checked_name(dataset))
 
     def pretraining(self, dataset: str, architecture: str) -> CellFolder:
         """The pretrained autoencoders of a dataset."""
-        return CellFolder(self.path / "pretrained" / dataset / architecture)
+        return CellFolder(self.path / "pretrained" / checked_name(dataset) / checked_name(architecture))
 
     def cell(self, dataset: str, method: str) -> CellFolder:
         """The runs of one method on one dataset."""
-        return CellFolder(self.path / "runs" / dataset / method)
+        return CellFolder(self.path / "runs" / checked_name(dataset) / checked_name(method))
 
     def finished_cells(self) -> list[CellFolder]:
         """The cells of runs that have a summary, sorted by dataset and method."""
@@ -93,6 +94,19 @@ def _has_facts(seed: SeedFolder) -> bool:
         return False
 
 
+def checked_name(name: str) -> str:
+    """The name of a folder of results, such as that of a dataset.
+
+    Raises
+    ------
+    InputError
+        If the name could lead out of the results, or is too long for a file system.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,100}", name):
+        raise InputError(f"{name!r} should be a name of at most 100 letters, digits, '_' and '-'.")
+    return name
+
+
 def result_sets(store: Path) -> list[ResultSet]:
     """All folders of results below a folder, sorted by name."""
     return [ResultSet(folder.parent) for folder in sorted(store.glob("*/runs"))]
@@ -102,5 +116,9 @@ def last_line(file: Path) -> str:
     """The last line of a text file that is not empty; empty where there is no such file."""
     if not file.is_file():
         return ""
-    lines = [line.strip() for line in file.read_text(errors="replace").splitlines() if line.strip()]
+    lines = [
+        line.strip()
+        for line in file.read_text(encoding="utf-8", errors="replace").splitlines()
+        if line.strip()
+    ]
     return lines[-1] if lines else ""

@@ -7,6 +7,7 @@ import pandas as pd
 
 from dekm.files import write_text
 from dekm.files.tables import read_table
+from dekm.spreadsheets import to_csv
 from dekm.tables.cells import averages, table3
 from dekm.tables.claims import claims_grid, judge_claims
 from dekm.tables.loading import read_results
@@ -110,5 +111,5 @@ def write_table3(
 
 
 def _write(folder: Path, frame: pd.DataFrame, grid: Grid) -> None:
-    write_text(folder / f"{grid.name}.csv", frame.to_csv(index=False, float_format="%.4f"))
+    write_text(folder / f"{grid.name}.csv", to_csv(frame, "%.4f"))
     write_text(folder / f"{grid.name}.md", to_markdown(grid))

@@ -1,5 +1,7 @@
 import inspect
+from datetime import date
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,6 +28,9 @@ NOT_IN_CONFIG = {
     "on_iteration",
     "progress",
 }
+
+
+BEYOND = [pytest.param(10**400, id="10^400")]  # an integer that float64 does not hold
 
 
 def resolve(schema: dict) -> dict:
@@ -240,3 +245,201 @@ def test_blocks_that_are_empty_or_no_blocks_are_no_traceback() -> None:
         MINIMAL | {"datasets": datasets, "figures": {"fig1": {"dataset": "digits"}}}, SCHEMA_FILE
     )
     assert experiment.method_settings("fig1", "dekm")["max_iter"] == 20
+
+
+def mistakes_of(config: dict) -> str:
+    with pytest.raises(InputError) as error:
+        read_experiment(MINIMAL | config, SCHEMA_FILE)
+    return str(error.value)
+
+
+@pytest.mark.parametrize("name", ["x\n", "x\n\n", "../x", "x/y", "x y", "x;y", "$x", "a" * 101, "", "é"])
+def test_a_name_that_is_no_plain_word_is_refused(name: str) -> None:
+    assert "name=" in mistakes_of({"name": name})
+    assert "datasets" in mistakes_of({"datasets": {name: {"path": ".", "n_clusters": 2}}})
+
+
+@pytest.mark.parametrize("name", ["reference", "Reference", "mlartifacts"])
+def test_a_name_that_results_has_for_other_folders_is_refused(name: str) -> None:
+    assert f"name={name!r} should be another name" in mistakes_of({"name": name})
+
+
+def test_an_own_dataset_cannot_take_the_name_of_figure_1(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.zeros((20, 5)))
+    own = {"path": str(tmp_path / "x.npy"), "n_clusters": 2}
+    for figures in ({}, {"fig1": {"dataset": "digits"}}, {"fig1": {"dataset": "fig1"}}):
+        config = {"datasets": {"digits": {}, "fig1": own}, "figures": figures}
+        assert "fig1: give it another name" in mistakes_of(config)
+
+
+@pytest.mark.parametrize("key", [True, 2024, None, 1.5])
+def test_keys_that_are_no_text_are_refused(key: object) -> None:
+    assert f"the key {key!r} should be text" in mistakes_of(
+        {"datasets": {key: {"path": ".", "n_clusters": 2}}}
+    )
+    assert f"the key {key!r} should be text" in mistakes_of({"methods": {key: {}}})
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf"), 5.0, 1e300, *BEYOND])
+@pytest.mark.parametrize(
+    "place",
+    [
+        "seeds.0",
+        "threads",
+        "pretraining.n_epochs",
+        "pretraining.hidden.0",
+        "methods.dekm.n_init",
+        "methods.dekm.n_batches",
+        "methods.dekm.n_init_update",
+        "methods.dkm.max_iter",
+        "datasets.digits.subsample",
+    ],
+)
+def test_an_integer_is_a_whole_number_of_reasonable_size(place: str, value: float) -> None:
+    config: Any = value
+    for part in reversed(place.split(".")[1:]):
+        config = [config] if part == "0" else {part: config}
+    top = place.split(".")[0]
+    assert f"{place}=" in mistakes_of({top: config}).replace(f"{top}.digits: ", "")
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf"), True, *BEYOND])
+@pytest.mark.parametrize(
+    "place",
+    ["pretraining.lr", "methods.dekm.tol", "methods.dec.gamma", "methods.dkm.alpha", "methods.dcn.lam"],
+)
+def test_a_number_is_finite(place: str, value: float) -> None:
+    top, *parts = place.split(".")
+    config: Any = value
+    for part in reversed(parts):
+        config = {part: config}
+    assert f"{place}=" in mistakes_of({top: config})
+
+
+@pytest.mark.parametrize("value", [2**31, 10**30, 2**40])
+def test_an_absurd_size_is_named_with_its_limit(value: int) -> None:
+    assert "n_init=" in (text := mistakes_of({"methods": {"dekm": {"n_init": value}}}))
+    assert "<= 100000." in text
+    text = mistakes_of({"pretraining": {"embedding_dim": value}})
+    assert "<= 100000 or null." in text
+
+
+def test_a_value_of_many_characters_is_cut_off() -> None:
+    assert len(mistakes_of({"device": "x" * 10_000})) < 400
+    assert "too many digits" in mistakes_of({"threads": 10**5000})
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("1e-3", 0.001), ("1E-3", 0.001), ("5e2", 500.0), (".5e1", 5.0), ("0.01", 0.01), ("1", 1), ("-1", None)],
+)
+def test_numbers_that_yaml_reads_as_text_are_numbers(text: str, number: float | None) -> None:
+    config = {"methods": {"dekm": {"lr": text}}}
+    if number is None:
+        assert "methods.dekm.lr='-1' should be a number > 0" in mistakes_of(config)
+    else:
+        assert (
+            read_experiment(MINIMAL | config, SCHEMA_FILE).method_settings("digits", "dekm")["lr"] == number
+        )
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", ".nan", ".inf", "1e999", "1e-3x", "[", "{a: 1}", "9" * 5000])
+def test_text_that_is_no_number_stays_a_mistake(text: str) -> None:
+    assert "pretraining.lr=" in mistakes_of({"pretraining": {"lr": text}})
+
+
+def test_the_text_of_the_command_line_is_read() -> None:
+    config = MINIMAL | {
+        "name": "2024",
+        "seeds": ["0", "1"],
+        "threads": "2",
+        "fresh": "true",
+        "pretraining": {"n_epochs": "5", "hidden": ["8", "4"], "lr": "1e-3", "embedding_dim": "null"},
+        "datasets": {"digits": {"subsample": "100", "licence_held": "false"}},
+        "methods": {"dekm": {"n_batches": "3", "space": "H"}, "idec": {"reconstruction": "true"}},
+    }
+    experiment = read_experiment(config, SCHEMA_FILE)
+    assert experiment.config["name"] == "2024"
+    assert experiment.seeds == [0, 1]
+    assert experiment.config["threads"] == 2
+    assert experiment.config["fresh"] is True
+    expected = {"n_epochs": 5, "hidden": [8, 4], "lr": 0.001, "embedding_dim": None}
+    assert experiment.config["pretraining"] == expected
+    assert experiment.blocks["digits"].subsample == 100
+    assert experiment.method_settings("digits", "dekm").items() >= {"n_batches": 3, "space": "H"}.items()
+    assert config["seeds"] == ["0", "1"]  # what was given is not changed
+
+
+@pytest.mark.parametrize("seed", [0, 7, "3"])
+def test_one_seed_need_not_be_a_list(seed: object) -> None:
+    assert read_experiment(MINIMAL | {"seeds": seed}, SCHEMA_FILE).seeds == [int(str(seed))]
+    assert "seeds=True" in mistakes_of({"seeds": True})
+
+
+@pytest.mark.parametrize(
+    ("block", "text"),
+    [
+        ({"path": "x.csv", "label_column": "z"}, "label_column='z': x.csv has no such column; it has a, b"),
+        ({"path": "x.csv", "text_column": "z"}, "text_column='z': x.csv has no such column"),
+        ({"path": "x.npy", "labels": "nowhere.npy"}, "labels='nowhere.npy' should be an existing file"),
+        ({"path": "x.npy", "label_column": "a"}, "should be among"),
+        ({"path": "x.csv", "subsample": 10**9}, "subsample=1000000000 should be <= 3 samples"),
+        ({"path": "x.npy", "subsample": 21}, "subsample=21 should be <= 20 samples"),
+        ({"path": "x.npz", "subsample": 21}, "subsample=21 should be <= 20 samples"),
+        ({"path": "texts", "subsample": 5}, "subsample=5 should be <= 4 samples"),
+        ({"path": "x.npy", "n_clusters": 21}, "n_samples=20 should be >= n_clusters=21"),
+        ({"path": "x.npy", "n_clusters": 9, "subsample": 8}, "subsample=8 should be >= n_clusters=9"),
+        ({"path": "x" * 4000}, "File name too long"),
+        ({"path": "x" * 5000}, "of at most 4096 characters"),
+        ({"path": "x\0.npy"}, "'x\\x00.npy' should be a number, or text"),
+        ({"path": "\udce9.npy"}, r"'\udce9.npy' should be a number, or text"),
+        ({"path": ""}, "that is not empty"),
+        ({"path": "x.npy", "label": ""}, "label='' should be text that matches"),
+        ({"path": "x.npy", "label": "a\nb"}, "should be text that matches"),
+        ({"path": "images", "channels": 1.0}, "channels=1.0 should be 1 or 3"),
+        ({"path": "images", "channels": True}, "channels=True should be 1 or 3"),
+    ],
+)
+def test_own_data_that_do_not_fit_their_description_are_named(
+    block: dict, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("x.csv").write_text("a,b\n1,2\n3,4\n5,6\n", encoding="utf-8")
+    np.save("x.npy", np.zeros((20, 5)))
+    np.savez("x.npz", X=np.zeros((20, 5)))
+    for name in "abcd":
+        Path("texts").mkdir(exist_ok=True)
+        Path("texts", f"{name}.txt").write_text("word", encoding="utf-8")
+    assert text in mistakes_of({"datasets": {"mine": {"n_clusters": 2, **block}}})
+
+
+def test_the_rows_of_a_parquet_file_limit_the_subsample(tmp_path: Path) -> None:
+    import pandas as pd
+
+    pd.DataFrame({"a": range(7)}).to_parquet(tmp_path / "x.parquet")
+    block = {"path": str(tmp_path / "x.parquet"), "n_clusters": 2, "subsample": 8}
+    assert "subsample=8 should be <= 7 samples" in mistakes_of({"datasets": {"mine": block}})
+
+
+def test_figure_1_cannot_show_more_classes_than_there_are() -> None:
+    config = {"figures": {"fig1": {"dataset": "digits", "n_classes": 99}}}
+    assert "figures.fig1.n_classes=99 should be <= 10 classes" in mistakes_of(config)
+
+
+def test_dates_and_other_values_that_json_does_not_have_are_named() -> None:
+    for value in (date(2024, 1, 1), {1, 2}, b"x", object()):
+        assert "should be a number, or text" in mistakes_of(
+            {"methods": {"mine": {"method": "dekm", "x": value}}}
+        )
+
+
+def test_a_variant_takes_numbers_that_yaml_reads_as_text() -> None:
+    config = {"methods": {"dekm": {}, "mine": {"method": "dekm", "lr": "1e-4"}}}
+    experiment = read_experiment(MINIMAL | config, SCHEMA_FILE)
+    assert experiment.method_settings("digits", "mine")["lr"] == 1e-4
+
+
+@pytest.mark.parametrize("name", ["mine\n", "../mine", "x" * 101, "é"])
+def test_a_method_of_ones_own_has_a_plain_name(name: str) -> None:
+    assert "the name" in mistakes_of({"methods": {name: {"method": "dekm"}}})
+    assert "the name" not in mistakes_of({"methods": {"mine": {"method": "dekm\n"}}})

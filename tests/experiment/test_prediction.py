@@ -1,4 +1,5 @@
 import csv
+import os
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from dekm.datasets.tfidf import Texts
 from dekm.datasets.user.own import own_dataset
 from dekm.errors import InputError
 from dekm.experiment.prediction import write_predictions
+from tests.helpers.own_data import save_image
 from tests.helpers.prepared_files import files
 from tests.helpers.upstream import write
 
@@ -57,7 +59,7 @@ def cluster(results, method):
 
 def predict(run, out, **given):
     write_predictions(run, given, out, device="cpu")
-    with out.open(newline="") as stream:
+    with out.open(newline="", encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
     return [row["sample"] for row in rows], [int(row["cluster"]) for row in rows]
 
@@ -161,3 +163,21 @@ def test_a_column_without_a_name_is_refused(tmp_path):
     file = write(tmp_path / "indexed.csv", b",height\n0,3.5\n1,4.5\n")
     with pytest.raises(InputError, match=r"column 1 has no name\. If it numbers the rows, remove it"):
         own_dataset("mine", {"path": str(file), "n_clusters": 2}).load(tmp_path)
+
+
+def test_images_whose_names_are_not_utf_8_are_clustered_and_predicted(tmp_path):
+    folder = tmp_path / "faces"
+    for i in range(12):
+        save_image(folder / os.fsdecode(b"\xe9%d.png" % i), (4, 4), 255 * (i % 3) // 2, mode="L")
+    prepare(tmp_path, folder, channels=1)
+    run = cluster(tmp_path, "k_means")
+    samples, clusters = predict(run, tmp_path / "out.csv", path=str(folder))
+    assert samples[0].endswith(r"\udce90.png")
+    assert len(clusters) == 12
+
+
+def test_a_file_name_that_starts_like_a_formula_stays_text(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    prepare(tmp_path, write_texts(tmp_path / "=texts", documents(30)))
+    samples, _ = predict(cluster(tmp_path, "k_means"), tmp_path / "out.csv", path="=texts")
+    assert samples[0] == "'=texts/000.txt"

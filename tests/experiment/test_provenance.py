@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from dekm.experiment.provenance import _modules, facts, source_digest, source_file
+from dekm.experiment.provenance import _modules, commit, facts, source_digest, source_file
 from dekm.methods import METHODS
 
 PACKAGE = Path(__file__).parents[2] / "dekm"
@@ -134,3 +134,29 @@ def test_the_digest_of_a_users_module_covers_the_classes_of_the_package_that_it_
     assert source_digest.__wrapped__("outside_a") != source_digest.__wrapped__("outside_b")
     assert "dekm.methods.dekm" in _modules("dekm.DEKM")
     assert set(_modules("dekm")) >= {"dekm.methods.base", "dekm.methods.deep"}
+
+
+def test_the_digest_of_the_code_does_not_depend_on_the_locale(package, monkeypatch):
+    source_digest, _ = package
+    before = source_digest("dekm.tables.scores")
+    for name, value in {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}.items():
+        monkeypatch.setenv(name, value)
+    assert source_digest("dekm.tables.scores") == before
+
+
+def test_a_checkout_that_git_does_not_read_is_named(package, monkeypatch, tmp_path, caplog):
+    monkeypatch.setattr("dekm.experiment.provenance.PACKAGE", tmp_path / "dekm")
+    commit.cache_clear()
+    assert commit() is None
+    assert caplog.text == ""  # not a checkout
+    subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
+    for name, value in {
+        "TEST_ASSUME_DIFFERENT_OWNER": "1",
+        "CONFIG_GLOBAL": "",
+        "CONFIG_NOSYSTEM": "1",
+    }.items():
+        monkeypatch.setenv(f"GIT_{name}", value)
+    commit.cache_clear()
+    assert commit() is None
+    assert "will not name the commit of the code: fatal: detected dubious ownership" in caplog.text
+    commit.cache_clear()

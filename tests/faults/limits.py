@@ -177,6 +177,6 @@ def _limit_size(size: int) -> None:
 
 
 def _limit_memory(size: int) -> None:
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    pages = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[0])
     limit = pages * resource.getpagesize() + size
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))

@@ -143,7 +143,7 @@ def run_in_child(arguments: Sequence[str], results: Path, output: Path, limit: C
     outcome = run_command(arguments, results)
     sys.stderr.flush()
     with contextlib.suppress(OSError):
-        output.write_text(f"{outcome.status}\n{outcome.stderr}")
+        output.write_text(f"{outcome.status}\n{outcome.stderr}", encoding="utf-8")
     os._exit(outcome.status)
 
 
@@ -155,7 +155,7 @@ def outcome_of_child(
     child.join()
     if not output.exists():
         return Outcome(int(child.exitcode or 0), "no output")
-    status, _, stderr = output.read_text().partition("\n")
+    status, _, stderr = output.read_text(encoding="utf-8").partition("\n")
     output.unlink()
     return Outcome(int(status), stderr)
 

@@ -140,6 +140,19 @@ def test_figure_3_cycles_through_the_classes_and_skips_text(
         write_figure("fig3", [text], tmp_path / "out")
 
 
+@pytest.mark.parametrize("label", [r"$\foo$", "$", "a_{b}^$", r"\frac{", "<&>"])
+def test_a_label_is_text_and_no_mathematics(
+    label: str, make_run: Callable[..., Path], tmp_path: Path
+) -> None:
+    make_run()
+    write_facts(tmp_path, "digits", label)
+    write_figure("fig3", [tmp_path / "data" / "digits"], tmp_path / "out")
+    columns = ["metric", "method", "method_label", "mean_rank", "n_datasets"]
+    ranks = pd.DataFrame([["acc", "a", label, 1.0, 1], ["acc", "b", "B", 2.0, 1]], columns=columns)
+    ranks.assign(friedman_p=np.nan, critical_difference=np.nan).to_csv(tmp_path / "ranks.csv", index=False)
+    write_figure("ranks", [tmp_path / "ranks.csv"], tmp_path / "out")
+
+
 def write_strategies(results: Path) -> list[Path]:
     """Five cells of two seeds; the second seed of the first strategy stops early."""
     write_facts(results, "digits")

@@ -39,6 +39,6 @@ def wait_for(url: str, server: subprocess.Popen, log: Path) -> None:
             with urllib.request.urlopen(url, timeout=5):
                 return
         except OSError:
-            assert server.poll() is None, log.read_text()
-            assert time.monotonic() < deadline, log.read_text()
+            assert server.poll() is None, log.read_text(encoding="utf-8")
+            assert time.monotonic() < deadline, log.read_text(encoding="utf-8")
             time.sleep(0.3)

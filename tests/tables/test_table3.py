@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -166,3 +167,17 @@ def test_the_papers_table_is_complete() -> None:
         "dcn",
         "dkm",
     ]
+
+
+def test_labels_are_text_and_no_markup_in_any_table(results: Path, tmp_path: Path) -> None:
+    label = r"=a|b\|<script>$\foo$*"
+    write_facts(results, "digits", label)
+    write_table3(results, ["digits"], ["k_means"], PAPER_FILE, tmp_path / "tables")
+    markdown = (tmp_path / "tables/table3.md").read_text(encoding="utf-8").splitlines()
+    cells_of_lines = [len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in markdown[:3]]
+    assert len(set(cells_of_lines)) == 1, markdown
+    assert "<script>" not in markdown[0]
+    assert "<script>" not in (tmp_path / "tables/table3.html").read_text(encoding="utf-8")
+    assert r"\$\textbackslash{}foo\$" in (tmp_path / "tables/table3.tex").read_text(encoding="utf-8")
+    rows = (tmp_path / "tables/table3.csv").read_text(encoding="utf-8").splitlines()
+    assert all(f"'{label}" in row for row in rows[1:])

@@ -199,3 +199,32 @@ def test_a_failed_job_shows_its_reason_and_keeps_the_rest(tmp_path: Path) -> Non
     output = Workspace(tmp_path).run("--show-failed-logs", config=config, ok=False)
     assert "dekm: error: subsample=3 should be from 10 (classes) to 1797 (samples)." in output
     assert "Traceback" not in output
+
+
+def test_text_of_the_configuration_reaches_the_jobs_unchanged(tmp_path: Path) -> None:
+    text = 'it\'s a "{x}" $(touch pwned) `touch pwned`; touch pwned ü'
+    np.save(tmp_path / f"{text}.npy", np.random.default_rng(0).random((20, 5)))
+    (tmp_path / text).mkdir()
+    own = {"path": f"{text}.npy", "n_clusters": 2, "label": text}
+    config = TINY | {"datasets": {"own": own}, "raw_dir": text, "mirror": text, "seeds": "3"}
+    workspace = Workspace(tmp_path)
+    workspace.run("results/tiny/runs/own/k_means/summary.json", "-p", config=config)
+    facts = json.loads((workspace.results / "data/own/facts.json").read_text(encoding="utf-8"))
+    assert facts["label"] == text
+    assert facts["options"] == {"path": f"{text}.npy"}
+    assert (workspace.results / "runs/own/k_means/seed3").is_dir()
+    assert not (tmp_path / "pwned").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [("name: tiny\nname: other", "'name' is already in line 1"), ("a: 1e-3x\n", "lacks name")],
+)
+def test_a_file_that_snakemake_reads_silently_is_refused(tmp_path: Path, text: str, reason: str) -> None:
+    workspace = Workspace(tmp_path)
+    command = workspace.command("-n")
+    (tmp_path / "config.yaml").write_text(text, encoding="utf-8")
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert reason in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr

@@ -11,6 +11,7 @@ sys.path.insert(0, str(ROOT))
 from dekm.datasets.user.folders import visible_files
 from dekm.errors import InputError
 from dekm.experiment.checks import read_experiment
+from dekm.experiment.config_file import read_config_file
 from dekm.experiment.provenance import (
     method_code_digest,
     pretraining_code_digest,
@@ -31,11 +32,15 @@ for folder in (ROOT, Path.cwd()):
 MODULES = Path((workflow.configfiles or ["."])[-1]).absolute().parent
 
 try:
+    for file in workflow.configfiles:
+        read_config_file(Path(file))
     EXPERIMENT = read_experiment(
         config, ROOT / "config" / "config.schema.yaml", MODULES
     )
 except InputError as error:
     raise WorkflowError(str(error))
+
+config.update(EXPERIMENT.config)  # the report shows it
 
 for name, reason in EXPERIMENT.left_out.items():
     logger.warning(
@@ -45,7 +50,6 @@ if not EXPERIMENT.datasets:
     raise WorkflowError("No dataset is left to run.")
 
 RESULTS = str(EXPERIMENT.results)
-RAW_DIR = EXPERIMENT.get("raw_dir", "resources/raw")
 SEEDS = EXPERIMENT.seeds
 IMAGE_DATASETS = [
     name for name, row in EXPERIMENT.datasets.items() if row.kind == "images"
@@ -216,6 +220,11 @@ def own_files_digest(wildcards):
 def results_folder(wildcards):
     """Folder of the results; a function, since Snakemake takes a constant for a hard-coded path."""
     return RESULTS
+
+
+def raw_folder(wildcards):
+    """Folder of raw files; a function, since Snakemake would take braces in a constant for wildcards."""
+    return EXPERIMENT.get("raw_dir", "resources/raw")
 
 
 def base_dataset(wildcards):

@@ -14,12 +14,12 @@ rule download:
         mirror=MIRROR,
     params:
         settings=dataset_arguments,
-        raw_dir=RAW_DIR,
+        raw_dir=raw_folder,
     message:
         "Download and verify the raw files of {wildcards.dataset}"
     shell:
-        "python -m dekm download {wildcards.dataset} --raw-dir {params.raw_dir:q} {resources.mirror} {params.settings}"
-        " --out {output} 2> >(tee {log} >&2)"
+        "python -m dekm download {wildcards.dataset:q} --raw-dir {params.raw_dir:q} {resources.mirror} {params.settings}"
+        " --out {output:q} 2> >(tee {log:q} >&2)"
 
 
 rule prepare:
@@ -41,7 +41,7 @@ rule prepare:
     params:
         base=base_dataset,
         results=results_folder,
-        raw_dir=RAW_DIR,
+        raw_dir=raw_folder,
         settings=dataset_arguments,
         part=part_arguments,
         files=own_files_digest,
@@ -49,5 +49,5 @@ rule prepare:
     message:
         "Prepare {wildcards.dataset}"
     shell:
-        "python -m dekm prepare {params.base} --name {wildcards.dataset} --results {params.results} --raw-dir {params.raw_dir:q}"
-        " {params.part} {params.settings} {resources.modules} 2> {log}"
+        "python -m dekm prepare {params.base:q} --name {wildcards.dataset:q} --results {params.results:q} --raw-dir {params.raw_dir:q}"
+        " {params.part} {params.settings} {resources.modules} 2> {log:q}"

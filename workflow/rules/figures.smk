@@ -38,7 +38,7 @@ rule figure_iterations:
     message:
         "Draw Figure 1"
     shell:
-        "python -m dekm figure fig1 {params.runs} --out {params.folder} 2> {log}"
+        "python -m dekm figure fig1 {params.runs:q} --out {params.folder:q} 2> {log:q}"
 
 
 rule figure_entropy:
@@ -60,7 +60,7 @@ rule figure_entropy:
     message:
         "Draw Figure 2"
     shell:
-        "python -m dekm figure fig2 --out {params.folder} 2> {log}"
+        "python -m dekm figure fig2 --out {params.folder:q} 2> {log:q}"
 
 
 rule figure_samples:
@@ -85,7 +85,7 @@ rule figure_samples:
     message:
         "Draw Figure 3"
     shell:
-        "python -m dekm figure fig3 {params.data} --out {params.folder} 2> {log}"
+        "python -m dekm figure fig3 {params.data:q} --out {params.folder:q} 2> {log:q}"
 
 
 rule figure_strategies:
@@ -116,7 +116,7 @@ rule figure_strategies:
     message:
         "Draw Figure 4"
     shell:
-        "python -m dekm figure fig4 {params.cells} --out {params.folder} 2> {log}"
+        "python -m dekm figure fig4 {params.cells:q} --out {params.folder:q} 2> {log:q}"
 
 
 rule figure_embeddings:
@@ -142,7 +142,7 @@ rule figure_embeddings:
     message:
         "Draw Figure 5"
     shell:
-        "python -m dekm figure fig5 {params.runs} --out {params.folder} 2> {log}"
+        "python -m dekm figure fig5 {params.runs:q} --out {params.folder:q} 2> {log:q}"
 
 
 rule figure_ranks:
@@ -166,7 +166,7 @@ rule figure_ranks:
     message:
         "Draw the critical-difference diagram"
     shell:
-        "python -m dekm figure ranks {input} --out {params.folder} 2> {log}"
+        "python -m dekm figure ranks {input:q} --out {params.folder:q} 2> {log:q}"
 
 
 rule figures_of_run:
@@ -191,7 +191,7 @@ rule figures_of_run:
     message:
         "Draw the figures of the first run of {wildcards.method} on {wildcards.dataset}"
     shell:
-        "python -m dekm figure runs {params.runs} --out {output} 2> {log}"
+        "python -m dekm figure runs {params.runs:q} --out {output:q} 2> {log:q}"
 
 
 rule figures:

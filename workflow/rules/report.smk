@@ -32,8 +32,8 @@ rule table2:
     message:
         "Write Table II"
     shell:
-        "python -m dekm table2 --results {params.results} --datasets {params.datasets}"
-        " {params.left_out} --paper {input.paper:q} --out {params.folder} 2> {log}"
+        "python -m dekm table2 --results {params.results:q} --datasets {params.datasets:q}"
+        " {params.left_out} --paper {input.paper:q} --out {params.folder:q} 2> {log:q}"
 
 
 rule table:
@@ -87,9 +87,9 @@ rule table:
     message:
         "Write Table III and the derived tables"
     shell:
-        "python -m dekm table --results {params.results} --datasets {params.datasets}"
-        " --methods {params.methods} --strategies {params.strategies} {params.labels} {params.left_out}"
-        " --paper {input.paper:q} --out {params.folder} 2> {log}"
+        "python -m dekm table --results {params.results:q} --datasets {params.datasets:q}"
+        " --methods {params.methods:q} --strategies {params.strategies:q} {params.labels} {params.left_out}"
+        " --paper {input.paper:q} --out {params.folder:q} 2> {log:q}"
 
 
 use rule table as table_of_dataset with:

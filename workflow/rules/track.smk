@@ -25,7 +25,7 @@ rule track:
     message:
         "Update the MLflow store"
     shell:
-        "python -m dekm sync {params.results} --store {params.store} 2> >(tee {log} >&2)"
+        "python -m dekm sync {params.results:q} --store {params.store:q} 2> >(tee {log:q} >&2)"
 
 
 use rule track as track_dataset with:

@@ -25,8 +25,8 @@ rule pretrain:
     message:
         "Pretrain the {wildcards.architecture} autoencoders of {wildcards.dataset}, seeds {params.seeds}"
     shell:
-        "python -m dekm pretrain {wildcards.dataset} {wildcards.architecture} --results {params.results}"
-        " --seeds {params.seeds} --device {resources.device} {resources.modules} {params.settings} {resources.fresh} 2> {log}"
+        "python -m dekm pretrain {wildcards.dataset:q} {wildcards.architecture:q} --results {params.results:q}"
+        " --seeds {params.seeds:q} --device {resources.device:q} {resources.modules} {params.settings} {resources.fresh} 2> {log:q}"
 
 
 rule cluster:
@@ -59,6 +59,6 @@ rule cluster:
     message:
         "Cluster {wildcards.dataset} with {wildcards.method}, seeds {params.seeds}"
     shell:
-        "python -m dekm cluster {wildcards.dataset} {wildcards.method} --results {params.results}"
-        " --seeds {params.seeds} --device {resources.device} {params.definition} {params.start}"
-        " {resources.modules} {params.settings} {resources.fresh} 2> {log}"
+        "python -m dekm cluster {wildcards.dataset:q} {wildcards.method:q} --results {params.results:q}"
+        " --seeds {params.seeds:q} --device {resources.device:q} {params.definition} {params.start}"
+        " {resources.modules} {params.settings} {resources.fresh} 2> {log:q}"

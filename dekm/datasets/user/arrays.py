@@ -55,8 +55,8 @@ def array(raw_dir: Path, *, path: str, labels: str | None = None) -> tuple[np.nd
     return X, numbers
 
 
-def is_images(file: Path) -> bool:
-    """Whether a NumPy file holds images rather than rows; only the header is read.
+def array_shape(file: Path) -> tuple[int, ...]:
+    """Shape of the samples in a NumPy file, of which only the header is read.
 
     Parameters
     ----------
@@ -65,8 +65,8 @@ def is_images(file: Path) -> bool:
 
     Returns
     -------
-    bool
-        Whether the array has more than two axes.
+    tuple of int
+        The shape.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def is_images(file: Path) -> bool:
         read = (
             np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         )
-        return len(read(stream)[0]) > 2
+        return tuple(read(stream)[0])
 
 
 def _read_npz(file: Path) -> dict[str, np.ndarray]:

@@ -6,9 +6,10 @@ from typing import Any, Literal
 
 from dekm.datasets.dataset import Dataset
 from dekm.datasets.user import tables
-from dekm.datasets.user.arrays import is_images
-from dekm.datasets.user.folders import IMAGE_SUFFIXES, TEXT_SUFFIXES, visible_files
-from dekm.errors import InputError
+from dekm.datasets.user.arrays import array_shape
+from dekm.datasets.user.folders import IMAGE_SUFFIXES, TEXT_SUFFIXES, list_files, visible_files
+from dekm.datasets.user.table_files import most_rows, read_table
+from dekm.errors import InputError, shown
 
 Kind = Literal["images", "text", "table"]
 
@@ -18,7 +19,7 @@ ARRAYS = (".npy", ".npz")
 
 
 def own_dataset(name: str, block: Mapping[str, Any]) -> Dataset:
-    """Dataset that a block of settings describes; the data are not read yet.
+    """Dataset that a block of settings describes; only the header of a file is read yet.
 
     Parameters
     ----------
@@ -46,7 +47,7 @@ def own_dataset(name: str, block: Mapping[str, Any]) -> Dataset:
     Raises
     ------
     InputError
-        If a setting is missing, unknown or of the wrong type, or if the path does not exist.
+        If a setting is missing, unknown or of the wrong type, or if a path or a column does not exist.
     """
     options = dict(block)
     if "loader" in options:
@@ -59,7 +60,27 @@ def own_dataset(name: str, block: Mapping[str, Any]) -> Dataset:
     wanted = _pop(name, options, "kind", str, "'images' or 'text'", default="")
     kind, loader = _loader(name, path, wanted, "text_column" in options)
     dataset = Dataset(label, kind, None, n_clusters, None, f"dekm.datasets.user.{loader}", LICENCE)
-    return dataset.with_options({"path": str(path), **options})
+    dataset = dataset.with_options({"path": str(path), **options})
+    _check_options(name, dataset)
+    return dataset
+
+
+def most_samples(dataset: Dataset) -> int | None:
+    """Maximum number of samples of a user's own data, without reading them; None for a loader of the user.
+
+    Raises
+    ------
+    InputError
+        If the path cannot be read.
+    """
+    if "loader" in dataset.options:
+        return None
+    path = Path(dataset.options["path"])
+    if path.is_dir():
+        return len(list_files(path, IMAGE_SUFFIXES if dataset.kind == "images" else TEXT_SUFFIXES)[0])
+    if path.suffix.lower() in ARRAYS:
+        return array_shape(path)[0]
+    return most_rows(path)
 
 
 def feature_names(dataset: Dataset) -> list[str] | None:
@@ -96,6 +117,19 @@ def _loaded_dataset(name: str, options: dict[str, Any]) -> Dataset:
     return dataset.with_options(options)
 
 
+def _check_options(name: str, dataset: Dataset) -> None:
+    """Raise `InputError` if the file of labels, or a column that an option names, does not exist."""
+    path, options = Path(dataset.options["path"]), dataset.options
+    labels = options.get("labels")
+    if labels is not None and not (isinstance(labels, str) and Path(labels).is_file()):
+        raise InputError(f"{name}: labels={labels!r} should be an existing file.")
+    columns = {key: options[key] for key in ("label_column", "text_column") if key in options}
+    if columns:
+        names, _ = read_table(path)
+        for setting, column in columns.items():
+            tables.column_position(path, names, setting, column)
+
+
 def _loader(name: str, path: Path, wanted: str, has_text: bool) -> tuple[Kind, str]:
     if path.is_dir():
         kind = wanted or _kind_of_folder(name, path)
@@ -111,7 +145,7 @@ def _loader(name: str, path: Path, wanted: str, has_text: bool) -> tuple[Kind, s
     if path.suffix.lower() in TABLES:
         return ("text", "texts:from_column") if has_text else ("table", "tables:table")
     if path.suffix.lower() in ARRAYS:
-        return ("images" if is_images(path) else "table"), "arrays:array"
+        return ("images" if len(array_shape(path)) > 2 else "table"), "arrays:array"
     raise InputError(
         f"{name}: path={str(path)!r} should be a folder or end with {', '.join(ARRAYS + TABLES)}."
     )
@@ -139,5 +173,5 @@ def _kind_of_folder(name: str, path: Path) -> str:
 def _pop(name: str, options: dict[str, Any], key: str, type_: type, what: str, default: Any = None) -> Any:
     value = options.pop(key, default)
     if not isinstance(value, type_) or isinstance(value, bool):
-        raise InputError(f"{name}: {key}={value!r} should be {what}.")
+        raise InputError(f"{name}: {key}={shown(value)} should be {what}.")
     return value

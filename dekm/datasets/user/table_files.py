@@ -9,6 +9,7 @@ from typing import Any
 from dekm.errors import InputError
 from dekm.files.reading import readable
 
+LONGEST_CELL = 2**30  # characters
 SEPARATORS = ";\t|"  # written by other programs instead of commas
 Rows = Iterator[tuple[int, list[Any]]]
 
@@ -44,6 +45,15 @@ def read_table(file: Path) -> tuple[list[str], Rows]:
     if twice:
         raise InputError(f"{file}: column {twice[0]!r} appears twice.")
     return names, rows
+
+
+def most_rows(file: Path) -> int:
+    """Maximum number of rows of a table, from the lines of a CSV file or the metadata of a Parquet file."""
+    if file.suffix.lower() == ".parquet":
+        with readable(file, "Parquet file"), _open_parquet(file) as opened:
+            return int(opened.metadata.num_rows)
+    with readable(file, "CSV file"), file.open(encoding="utf-8", errors="replace") as stream:
+        return sum(1 for _ in stream) - 1
 
 
 def separator_hint(file: Path, names: list[str]) -> str:
@@ -97,6 +107,7 @@ def _read_csv(file: Path) -> tuple[list[str], Rows]:
 
 
 def _csv_rows(file: Path) -> Rows:
+    csv.field_size_limit(LONGEST_CELL)  # of all readers of this process; by default 131,072
     with readable(file, "CSV file"), file.open(newline="", encoding="utf-8-sig") as stream:
         reader = csv.reader(stream, strict=True)
         for cells in reader:
@@ -115,14 +126,18 @@ def _of_width(rows: Rows, names: list[str], file: Path) -> Rows:
 
 
 def _read_parquet(file: Path) -> tuple[list[str], Rows]:
+    with readable(file, "Parquet file"):
+        opened = _open_parquet(file)
+        names = [str(name) for name in opened.schema_arrow.names]
+    return names, _parquet_rows(file, opened)
+
+
+def _open_parquet(file: Path) -> Any:
     try:
         from pyarrow import parquet
     except ModuleNotFoundError as error:
         raise InputError(f"{file}: a Parquet file needs the package pyarrow.") from error
-    with readable(file, "Parquet file"):
-        opened = parquet.ParquetFile(file)
-        names = [str(name) for name in opened.schema_arrow.names]
-    return names, _parquet_rows(file, opened)
+    return parquet.ParquetFile(file)
 
 
 def _parquet_rows(file: Path, opened: Any) -> Rows:

@@ -2,6 +2,8 @@
 
 from dekm.tables.rendering.grid import Cell, Grid
 
+SPECIAL = str.maketrans({"\\": r"\\", "|": r"\|", "*": r"\*", "<": "&lt;"})
+
 
 def to_markdown(grid: Grid) -> str:
     """Markdown code of a table.
@@ -16,7 +18,7 @@ def to_markdown(grid: Grid) -> str:
     str
         A pipe table, its caption and its footnotes.
     """
-    header = [f"{upper} {lower}".strip() for upper, lower in grid.columns]
+    header = [_escape(f"{upper} {lower}".strip()) for upper, lower in grid.columns]
     lines = [[_cell(cell) for cell in row] for row in grid.rows]
     widths = [max(map(len, column)) for column in zip(header, *lines, strict=True)]
     rule = ["-" * width for width in widths]
@@ -42,4 +44,5 @@ def _cell(cell: Cell) -> str:
 
 
 def _escape(text: str) -> str:
-    return text.replace("|", r"\|").replace("*", r"\*").replace("<", "&lt;")
+    """Text without markup and line breaks, which would end the row of a table."""
+    return " ".join(text.splitlines()).translate(SPECIAL)

@@ -25,3 +25,10 @@ def test_a_text_in_another_encoding_is_an_error_that_names_it(tmp_path):
     write(tmp_path / "texts/1.txt", b"caf\xe9")
     with pytest.raises(InputError, match=r"1.txt is not a readable text in UTF-8"):
         prepare(tmp_path, {"path": str(tmp_path / "texts")})
+
+
+def test_a_text_in_a_table_may_be_long(tmp_path):
+    long = "cat dog " * 50_000
+    write(tmp_path / "x.csv", f"text\n{long}\ncat bird\ndog\n".encode())
+    X, _, _ = prepare(tmp_path, {"path": str(tmp_path / "x.csv"), "text_column": "text"})
+    assert X.shape[0] == 3
