@@ -48,12 +48,25 @@ def test_facts_reproduce_a_run(workspace: Workspace) -> None:
     assert {"key", "seed", "commit", "versions", "device", "pretrained"} <= set(facts)
     assert {file.name for file in folder.iterdir()} == {
         "facts.json",
+        "manifest.json",
         "metrics.json",
         "history.csv",
         "labels.npy",
         "embedding.npy",
         "model.safetensors",
     }
+
+
+def test_a_store_that_cannot_be_updated_is_not_marked_as_done(workspace: Workspace) -> None:
+    done, lock = workspace.results / "logs" / "track.done", workspace.folder / "results" / ".mlflow.lock"
+    lock.unlink()
+    lock.mkdir()
+    output = workspace.run("-R", "track", ok=False)
+    assert ".mlflow.lock: Is a directory." in output
+    assert not done.exists()
+    lock.rmdir()
+    workspace.run()
+    assert done.exists()
 
 
 def test_a_finished_run_has_nothing_to_do(workspace: Workspace) -> None:
