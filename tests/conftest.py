@@ -115,6 +115,7 @@ def restored_logging() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished run of the tiny workflow, made once for all workers; a test copies what it changes."""
+    from dekm.files import locked
     from tests.helpers.workspace import Workspace
 
     base = tmp_path_factory.getbasetemp()
