@@ -85,9 +85,11 @@ class Cell:
         # has other settings.
         with locked(target.path, lambda: target.is_made_under_other_key(key)):
             recover(target.path)
-            if self._is_complete(target, key) and not fresh:
+            if not fresh and target.is_complete(key):
                 logger.info("%s, seed %d: complete, kept", name, seed)
                 return
+            if problem := target.find_damage(key):
+                logger.warning("%s It is kept as %s and made again", problem, set_aside(target.path))
             logger.info("%s, seed %d, on %s", name, seed, device_name(device))
             started = time.time()
             with atomic_folder(target.path) as path:
@@ -106,14 +108,6 @@ class Cell:
         is_later = other.has_facts() and other.file("facts").stat().st_mtime > started
         if is_later and other.facts["key"] != self.key(seed):
             raise InputError(f"{other.path} was made by a later job with other settings, and is kept.")
-
-    def _is_complete(self, target: SeedFolder, key: str) -> bool:
-        """Whether a seed can be kept; a damaged one is set aside."""
-        try:
-            return target.is_complete(key)
-        except InputError as error:
-            logger.warning("%s The seed is kept as %s and made again", error, set_aside(target.path))
-            return False
 
     def _remove_leftovers(self) -> None:
         """Recover or remove what killed processes left of any seed, unless a process makes it now."""

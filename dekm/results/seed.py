@@ -150,21 +150,17 @@ class SeedFolder:
             return False
 
     def is_complete(self, key: str) -> bool:
-        """Whether the folder exists and was made under this key.
+        """Whether the folder was made under this key and all its files are as the manifest says."""
+        return self.has_facts() and self.facts["key"] == key and not find_damage(self.path)
 
-        Raises
-        ------
-        InputError
-            If it is damaged: a file is missing or has another size or digest than in the manifest.
-        """
+    def find_damage(self, key: str) -> str:
+        """What is wrong with a seed that was made under this key; empty if it is whole or of another key."""
         if not self.path.exists():
-            return False
-        if self.facts["key"] != key:
-            return False
-        problem = find_damage(self.path)
-        if problem:
-            raise InputError(problem)
-        return True
+            return ""
+        try:
+            return find_damage(self.path) if self.facts["key"] == key else ""
+        except InputError as error:
+            return str(error)
 
     def is_made_under_other_key(self, key: str) -> bool:
         """Whether processes make the seed now, none of them under this key, as far as their folders say."""
