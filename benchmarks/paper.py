@@ -35,14 +35,14 @@ def main() -> None:
     methods = arguments.methods or experiment.methods
     for dataset in arguments.datasets or experiment.datasets:
         cell = {"results": arguments.results, "dataset": dataset, "seeds": experiment.seeds, "device": device}
-        needed = {experiment.architecture(dataset, method) for method in methods}
+        needed = {experiment.pretraining(dataset, method) for method in methods}
         for architecture in sorted(filter(None, needed)):
             settings = experiment.pretraining_settings(dataset, architecture)
             run_timed(pretrain_cell, architecture=architecture, settings=settings, **cell)
         for method in methods:
-            run_timed(
-                cluster_cell, method=method, settings=experiment.method_settings(dataset, method), **cell
-            )
+            settings = experiment.method_settings(dataset, method)
+            start = experiment.pretraining(dataset, method)
+            run_timed(cluster_cell, method=method, settings=settings, pretrained=start, **cell)
     print(f"{time.perf_counter() - started:8.1f} s in total", flush=True)
 
 

@@ -122,7 +122,9 @@ def cluster_cell(
     row = find_method(method, {method: definition})
     settings = row.with_settings(settings)
     check_settings(row.load(), settings)
-    architecture = row.architecture(data["kind"]) and (pretrained or row.architecture(data["kind"]))
+    architecture: str | None = row.architecture(data["kind"])
+    if architecture is not None:
+        architecture = pretrained or architecture
     starts = {seed: pretrained_seed(result_set, data, dataset, architecture, seed) for seed in seeds}
     shared = {
         "settings": settings,

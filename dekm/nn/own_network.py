@@ -29,7 +29,8 @@ def seeded(seed: int, device: torch.device) -> Iterator[None]:
     generators = [torch.default_generator]
     if device.type == "cuda":
         torch.cuda.init()
-        generators.append(torch.cuda.default_generators[device.index or 0])
+        index = torch.cuda.current_device() if device.index is None else device.index
+        generators.append(torch.cuda.default_generators[index])
     states = [generator.get_state() for generator in generators]
     for generator in generators:
         generator.manual_seed(seed)
