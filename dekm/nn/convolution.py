@@ -57,8 +57,8 @@ class Convolution(nn.Conv2d):
     def by_patches(self, x: Float[Tensor, "b 1 h w"]) -> Float[Tensor, "b o i j"]:
         """The convolution of images with one channel as a matrix product."""
         rows, columns = (int(padding) for padding in self.padding)
-        patches = unfold(x, self.kernel_size, padding=(rows, columns), stride=self.stride).transpose(1, 2)
-        pixels = linear(patches, self.weight.flatten(1), self.bias)
+        windows = unfold(x, self.kernel_size, padding=(rows, columns), stride=self.stride).transpose(1, 2)
+        pixels = linear(windows, self.weight.flatten(1), self.bias)
         return pixels.unflatten(1, maps_of(self, x.shape[2:])).permute(0, 3, 1, 2)
 
 
@@ -92,8 +92,8 @@ class TransposedConvolution(nn.ConvTranspose2d):
     def by_patches(self, x: Float[Tensor, "b o i j"]) -> Float[Tensor, "b 1 h w"]:
         """The transposed convolution as a matrix product, whose patches are summed into an image."""
         rows, columns = (int(padding) for padding in self.padding)
-        patches = (x.permute(0, 2, 3, 1).flatten(1, 2) @ self.weight.flatten(1)).transpose(1, 2)
-        image = fold(patches, self.sides, self.kernel_size, padding=(rows, columns), stride=self.stride)
+        windows = (x.permute(0, 2, 3, 1).flatten(1, 2) @ self.weight.flatten(1)).transpose(1, 2)
+        image = fold(windows, self.sides, self.kernel_size, padding=(rows, columns), stride=self.stride)
         return image if self.bias is None else image + self.bias
 
 

@@ -37,7 +37,7 @@ def patches(x: Float[Tensor, "b h w c"], geometry: Geometry) -> Iterator[Float[T
     (rows, columns), (i, j), (height, width) = geometry.kernel, geometry.maps, geometry.padded
     b, h, w, c = x.shape
     n_blocks = -(-b * i * j * rows * columns * c * x.element_size() // BLOCK)
-    n = -(-b // min(b, n_blocks))
+    n = -(-b // n_blocks)
     padded = x.new_zeros(n, height, width, c)
     inner = padded[:, geometry.padding[0] :, geometry.padding[1] :][:, :h, :w]
     of_image, of_row = height * width * c, width * c
