@@ -153,10 +153,7 @@ class PCAKMeans(KMeans):
     def _learn_embedding(self, samples: Float[Tensor, "n ..."]) -> None:
         if len(samples) < 2:
             raise InputError(f"n_samples={len(samples)} should be >= 2: PCA of one sample is not defined.")
-        self.pca_ = PCA(self.variance, svd_solver="covariance_eigh").fit(samples.flatten(1).cpu().numpy())
-        # A loaded file has the components in C order. The memory order decides the last bits of a matrix
-        # product, so the fitted components are stored in that order too.
-        self.pca_.components_ = np.ascontiguousarray(self.pca_.components_)
+        self.pca_ = fit_pca(samples.flatten(1).cpu().numpy(), self.variance)
 
     def embed(self, samples: Float[Tensor, "n ..."]) -> Float[Tensor, "n e"]:
         """The principal components of samples."""
@@ -169,6 +166,34 @@ class PCAKMeans(KMeans):
         return tensors | with_prefix("pca_.", arrays), facts
 
     def _restore(self, tensors: Tensors, facts: Facts) -> None:
-        self.pca_ = PCA(self.variance, svd_solver="covariance_eigh")
-        set_learned(self.pca_, without_prefix("pca_.", tensors), facts.pop("pca"))
+        learned_pca = facts.pop("pca")
+        self.pca_ = PCA(
+            self.variance, svd_solver=pca_solver(learned_pca["n_samples_"], learned_pca["n_features_in_"])
+        )
+        set_learned(self.pca_, without_prefix("pca_.", tensors), learned_pca)
         super()._restore({name: value for name, value in tensors.items() if "." not in name}, facts)
+
+
+def fit_pca(X: Float[np.ndarray, "n d"], variance: float) -> PCA:
+    """The fewest principal components that explain a fraction of the variance.
+
+    The mean is subtracted first, since float32 covariances of values far from the origin lose their digits.
+    """
+    mean = X.mean(axis=0, dtype=np.float64).astype(np.float32)
+    pca = PCA(variance, svd_solver=pca_solver(*X.shape), copy=False)
+    with np.errstate(invalid="ignore"):  # equal samples have no variance, of which a fraction is 0 / 0
+        pca.fit(X - mean)
+    pca.mean_ += mean
+    # A loaded file has the components in C order. The memory order decides the last bits of a matrix
+    # product, so the fitted components are stored in that order too.
+    pca.components_ = np.ascontiguousarray(pca.components_)
+    return pca
+
+
+def pca_solver(n_samples: int, n_features: int) -> str:
+    """The cheaper exact solver of scikit-learn's PCA; both are deterministic.
+
+    The eigenvectors of the covariance matrix take O(n d^2 + d^3) operations and d^2 values, the singular
+    vectors of the samples, for n < d, O(n^2 d) operations and n d values.
+    """
+    return "covariance_eigh" if n_samples >= n_features else "full"
