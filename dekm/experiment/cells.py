@@ -15,7 +15,7 @@ from dekm.concurrency import run_concurrently
 from dekm.errors import InputError
 from dekm.experiment.provenance import facts
 from dekm.files import atomic_folder, digest, locked, recover, set_aside, write_json
-from dekm.nn.device import device_name, resolve_device
+from dekm.nn.device import device_name, hardware, resolve_device
 from dekm.results.folders import CellFolder, SeedFolder
 
 logger = logging.getLogger(__name__)
@@ -97,9 +97,9 @@ class Cell:
                 known = {"key": key, **self.identity, **self.inputs[seed]}
                 # Written twice: at first so that the run can be followed while it is made, at the end with
                 # the identity of the finished run and the time at which it ended.
-                write_json(folder.file("facts"), known | facts(device_name(device)))
+                write_json(folder.file("facts"), known | facts(hardware(device)))
                 make(seed, folder)
-                write_json(folder.file("facts"), known | facts(device_name(device)))
+                write_json(folder.file("facts"), known | facts(hardware(device)))
                 self._check_superseded(seed, started)
 
     def _check_superseded(self, seed: int, started: float) -> None:

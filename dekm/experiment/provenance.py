@@ -9,13 +9,13 @@ import subprocess
 import sys
 import sysconfig
 import uuid
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from dekm import HOME
 from dekm.files import digest
-from dekm.nn import kernels
 
 logger = logging.getLogger(__name__)
 
@@ -43,15 +43,14 @@ def source_digest(*modules: str) -> str:
     return digest(trees)
 
 
-def facts(device: str | None = None) -> dict[str, Any]:
+def facts(hardware: Mapping[str, Any]) -> dict[str, Any]:
     """What made a result: versions, commit, machine and time, and an identity of its own."""
     return {
         "versions": {"python": platform.python_version()}
         | {name: importlib.metadata.version(name) for name in VERSIONED},
         "commit": commit(),
         "platform": platform.platform(),
-        "device": device,
-        "kernels": kernels.decided(),
+        **hardware,
         "created": dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds"),
         "id": uuid.uuid4().hex,
     }

@@ -3,11 +3,13 @@
 import contextlib
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from dekm.errors import InputError
+from dekm.nn import kernels
 
 # cuBLAS is deterministic only with a workspace of fixed size; CUDA reads the variable when it starts.
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
@@ -45,6 +47,15 @@ def device_name(device: str) -> str:
     """Name of the hardware that a device stands for: "cpu", or the model of the GPU."""
     resolved = resolve_device(device)
     return torch.cuda.get_device_name(resolved) if resolved.type == "cuda" else "cpu"
+
+
+def hardware(device: str) -> dict[str, Any]:
+    """The device, the number of CPU threads and the kernels, which decide the last bits of a result."""
+    return {
+        "device": device_name(device),
+        "threads": torch.get_num_threads(),
+        "kernels": kernels.decided(),
+    }
 
 
 @contextlib.contextmanager

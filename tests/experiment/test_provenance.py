@@ -9,6 +9,7 @@ import torch
 
 from dekm.experiment.provenance import _modules, commit, facts, source_digest, source_file
 from dekm.methods import METHODS
+from dekm.nn.device import hardware
 
 PACKAGE = Path(__file__).parents[2] / "dekm"
 METHOD_MODULES = {row.module for row in METHODS.values()}
@@ -81,8 +82,9 @@ def test_a_default_value_is_code(package):
 
 
 def test_facts_tell_versions_machine_and_time_and_never_the_same_id():
-    first, second = facts("cpu"), facts("cpu")
+    first, second = facts(hardware("cpu")), facts(hardware("cpu"))
     assert first["device"] == "cpu"
+    assert first["threads"] == torch.get_num_threads()
     assert {"python", "torch", "numpy", "scipy", "scikit-learn"} <= set(first["versions"])
     assert first["kernels"]["instruction_set"] == torch.backends.cpu.get_cpu_capability()
     assert first["created"].endswith("+00:00")
