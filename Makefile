@@ -16,7 +16,7 @@ help: ## Show the targets
 .venv/installed: requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Python >= 3.11 is needed; $(PYTHON) is $$($(PYTHON) --version 2>&1). Try: make PYTHON=python3.12"; exit 1; }
-	@echo "Installing into .venv, once; this takes a few minutes."
+	@echo "Installing into .venv, once; this takes a few minutes and 2 GB of disk."
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
@@ -25,6 +25,8 @@ help: ## Show the targets
 demo: .venv/installed ## Run the demo: two embedded datasets, minutes on two CPU cores
 	@test '$(origin CONFIG)' != 'command line' || \
 		{ echo "make demo runs config/demo.yaml; for another configuration: make paper CONFIG=..."; exit 1; }
+	@test -f results/demo/tables/table3.md || \
+		echo "The demo takes 3 to 10 minutes on two CPU cores, and 0.5 GB of disk below results/."
 	@$(RUN) snakemake $(ARGS) --configfile config/demo.yaml
 	@test ! -f results/demo/tables/table3.md || { echo; cat results/demo/tables/table3.md; }
 	@echo "Tables: results/demo/tables/table3.html    Figures: results/demo/figures/"

@@ -3,12 +3,14 @@
     python benchmarks/paper.py CONFIG RESULTS [--datasets mnist usps] [--methods dekm dec]
 
 RESULTS/data must contain the prepared datasets. Neither Snakemake nor MLflow is needed. Complete cells are
-not run again.
+not run again, and a cell that fails does not stop the others.
 """
 
 import argparse
 import logging
+import sys
 import time
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,31 +28,39 @@ def main() -> None:
     parser.add_argument("results", type=Path)
     parser.add_argument("--datasets", nargs="+")
     parser.add_argument("--methods", nargs="+")
+    parser.add_argument("--device", help="default: that of the configuration")
     arguments = parser.parse_args()
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     experiment = Experiment(yaml.safe_load(arguments.config.read_text(encoding="utf-8")))
-    device = experiment.get("device", "auto")
+    device = arguments.device or experiment.get("device", "auto")
     print(f"on {device_name(device)}", flush=True)
-    started = time.perf_counter()
+    started, failed = time.perf_counter(), 0
     methods = arguments.methods or experiment.methods
     for dataset in arguments.datasets or experiment.datasets:
         cell = {"results": arguments.results, "dataset": dataset, "seeds": experiment.seeds, "device": device}
         needed = {experiment.pretraining(dataset, method) for method in methods}
         for architecture in sorted(filter(None, needed)):
             settings = experiment.pretraining_settings(dataset, architecture)
-            run_timed(pretrain_cell, architecture=architecture, settings=settings, **cell)
+            failed += not run_timed(pretrain_cell, architecture=architecture, settings=settings, **cell)
         for method in methods:
             settings = experiment.method_settings(dataset, method)
             start = experiment.pretraining(dataset, method)
-            run_timed(cluster_cell, method=method, settings=settings, pretrained=start, **cell)
-    print(f"{time.perf_counter() - started:8.1f} s in total", flush=True)
+            failed += not run_timed(cluster_cell, method=method, settings=settings, pretrained=start, **cell)
+    print(f"{time.perf_counter() - started:8.1f} s in total, {failed} failed", flush=True)
+    sys.exit(bool(failed))
 
 
-def run_timed(run: Callable[..., None], *, dataset: str, **arguments: Any) -> None:
-    started = time.perf_counter()
-    run(dataset=dataset, **arguments)
-    subject = arguments.get("method") or f"pretrain {arguments['architecture']}"
+def run_timed(run: Callable[..., None], *, dataset: str, **arguments: Any) -> bool:
+    """Run a cell, print its seconds and return whether it succeeded."""
+    started, subject = time.perf_counter(), arguments.get("method") or f"pretrain {arguments['architecture']}"
+    try:
+        run(dataset=dataset, **arguments)
+    except Exception:
+        traceback.print_exc()
+        print(f"  failed {dataset} {subject}", flush=True)
+        return False
     print(f"{time.perf_counter() - started:8.1f} s {dataset} {subject}", flush=True)
+    return True
 
 
 if __name__ == "__main__":

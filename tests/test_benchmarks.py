@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import numpy as np
@@ -114,3 +115,42 @@ def test_cells_are_timed_in_one_process(digits, tmp_path):
         "{name: own, seeds: [0], device: cpu, datasets: {digits: {}}, methods: {k_means: {n_init: 2}}}"
     )
     assert "s digits k_means" in run("paper.py", config, digits)
+
+
+def test_the_parts_of_a_gpu_day_are_timed_and_kept(digits, tmp_path):
+    """A rehearsal on the CPU: the tests on a GPU are skipped, and one dataset is not prepared."""
+    config, out = tmp_path / "own.yaml", tmp_path / "day"
+    config.write_text(
+        "{name: own, seeds: [0], pretraining: {n_epochs: 1, channels: [2, 2, 2]},"
+        " datasets: {digits: {}, topics: {}},"
+        " methods: {k_means: {n_init: 1}, ae_k_means: {n_init: 1}, dec: {unknown: 1}}}"
+    )
+    settings = {
+        "DEVICE": "cpu",
+        "LIMIT": "2000",
+        "CONFIG": str(config),
+        "STEPS": "--small --repeats 1",
+        "DATASETS": "digits topics",
+    }
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = os.environ | settings | {"OMP_NUM_THREADS": "1", "PATH": path}
+    command = [BENCHMARKS / "gpu_day.sh", digits / "data", out]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    summary = (out / "summary.txt").read_text()
+    assert "steps: complete" in summary
+    assert "digits: failed with status 1" in summary  # one cell of three
+    assert "topics: not prepared" in summary
+    assert "s digits k_means" in (out / "digits.log").read_text()
+    with tarfile.open(out / "report.tar.gz") as archive:
+        names = archive.getnames()
+    assert {"./steps.json", "./runs/digits/ae_k_means/seed0/metrics.json"} <= set(names)
+    assert not any(name.endswith((".npy", ".safetensors")) for name in names)
+
+
+def test_a_gpu_day_ends_in_time(digits, tmp_path):
+    command = [BENCHMARKS / "gpu_day.sh", digits / "data", tmp_path / "day"]
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "LIMIT": "4"}
+    done = subprocess.run(command, env=environment | {"DATASETS": "digits"}, capture_output=True, text=True)
+    assert "steps: no time left" in done.stdout, done.stderr
+    assert "digits: no time left" in done.stdout
