@@ -1,0 +1,1 @@
+"""Statistical tests of scores: no knowledge of tables or files."""
