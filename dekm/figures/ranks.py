@@ -15,7 +15,7 @@ from dekm.files.tables import read_table
 
 STEP = 0.32  # inches between two labels
 TEXTS = ("metric", "method_label")
-NUMBERS = ("mean_rank", "n_datasets", "friedman_p", "critical_difference")
+NUMBERS = ("mean_rank", "n_datasets", "iman_davenport_p", "critical_difference", "separable")
 
 
 def groups(ranks: Sequence[float], difference: float) -> list[tuple[int, int]]:
@@ -44,11 +44,13 @@ def groups(ranks: Sequence[float], difference: float) -> list[tuple[int, int]]:
 def draw(ranks: pd.DataFrame) -> Figure:
     """Draw one panel per metric; a bar joins methods that do not differ significantly.
 
+    Where the critical difference cannot tell methods apart, it is named instead of drawn.
+
     Parameters
     ----------
     ranks : pandas.DataFrame
-        Columns metric, method_label, mean_rank, n_datasets, friedman_p and critical_difference, sorted by
-        rank within a metric.
+        Columns metric, method_label, mean_rank, n_datasets, iman_davenport_p, critical_difference and
+        separable, sorted by rank within a metric.
 
     Returns
     -------
@@ -67,8 +69,9 @@ def draw(ranks: pd.DataFrame) -> Figure:
 def _panel(axes: Axes, ranks: pd.DataFrame, metric: str) -> None:
     values, labels = ranks["mean_rank"].tolist(), ranks["method_label"].tolist()
     n, difference = len(values), float(ranks["critical_difference"].iloc[0])
+    separable = bool(ranks["separable"].iloc[0])
     half = (n + 1) // 2
-    joined = groups(values, difference) if math.isfinite(difference) else []
+    joined = groups(values, difference) if separable else []
     below = 0.45 + 0.28 * len(joined)
     bottom = below + half
     margin = 0.28 * max(n - 1, 1)
@@ -88,13 +91,19 @@ def _panel(axes: Axes, ranks: pd.DataFrame, metric: str) -> None:
     for level, (first, last) in enumerate(joined):
         y = 0.35 + 0.28 * level
         axes.plot([values[first], values[last]], [y, y], color=INK, linewidth=3, solid_capstyle="round")
+    if separable:
+        axes.plot([1, 1 + difference], [-1.15, -1.15], color=INK, linewidth=2)
+    axes.text(1, -1.25, _difference_text(difference, separable), ha="left", va="bottom", size=7)
     title = f"{metric.upper()}: mean rank over {ranks['n_datasets'].iloc[0]} datasets"
-    if math.isfinite(difference):
-        if difference <= n - 1:
-            axes.plot([1, 1 + difference], [-1.15, -1.15], color=INK, linewidth=2)
-        axes.text(1, -1.25, f"critical difference {difference:.2f}", ha="left", va="bottom", size=7)
-        title += f", Friedman p = {ranks['friedman_p'].iloc[0]:.2g}"
-    axes.set_title(title)
+    p = float(ranks["iman_davenport_p"].iloc[0])
+    axes.set_title(f"{title}, p = {p:.2g} (Iman and Davenport)" if math.isfinite(p) else title)
+
+
+def _difference_text(difference: float, separable: bool) -> str:
+    if not math.isfinite(difference):
+        return ""
+    text = f"critical difference {difference:.2f}"
+    return text if separable else f"{text}: too few datasets to tell methods apart"
 
 
 def write(inputs: Sequence[Path], folder: Path) -> None:

@@ -8,15 +8,17 @@ import pandas as pd
 from dekm.files import write_text
 from dekm.files.tables import read_table
 from dekm.spreadsheets import to_csv
-from dekm.tables.cells import averages, table3
+from dekm.tables.cells import table3
 from dekm.tables.claims import claims_grid, judge_claims
 from dekm.tables.loading import read_results
+from dekm.tables.origins import origins, origins_grid
 from dekm.tables.ranks import mean_ranks, ranks_grid
 from dekm.tables.rendering.grid import Grid
 from dekm.tables.rendering.html import to_html
 from dekm.tables.rendering.latex import to_latex
 from dekm.tables.rendering.markdown import to_markdown
 from dekm.tables.scores import further_cells, further_grid, score_grid
+from dekm.tables.starts import starts_caption
 from dekm.tables.table2 import table2, table2_grid
 from dekm.tables.verdicts import verdicts, verdicts_grid
 
@@ -24,7 +26,7 @@ __all__ = ["write_table2", "write_table3"]
 
 # Columns of text and of numbers that the files of the paper's numbers need.
 TABLE2_COLUMNS = (("dataset", "label", "shape"), ("n_samples", "n_clusters"))
-TABLE3_COLUMNS = (("dataset", "method", "metric", "quoted"), ("value",))
+TABLE3_COLUMNS = (("dataset", "method", "metric", "quoted", "origin", "remark"), ("value",))
 CLAIM_COLUMNS = ("claim", "section", "statement", "relation", "datasets", "on", "metrics", "left", "right")
 
 
@@ -72,7 +74,8 @@ def write_table3(
     """Write Table III and the tables derived from it.
 
     Writes ``table3.csv`` (one row per cell and metric), ``.md``, ``.tex`` and ``.html``, and ``.csv`` and
-    ``.md`` of ``further``, ``ranks``, ``claims`` and ``verdicts``; ``table3.html`` contains all of them.
+    ``.md`` of ``further``, ``ranks``, ``claims``, ``verdicts`` and ``origins``; ``table3.html`` contains all
+    of them.
 
     Parameters
     ----------
@@ -90,20 +93,27 @@ def write_table3(
         Labels of the datasets and methods without results.
     left_out : mapping of str to str, optional
         Reason for each dataset that was left out on purpose.
+
+    Raises
+    ------
+    InputError
+        If a file of the paper does not exist or lacks a column.
     """
     found = read_results(results, datasets, methods, labels=labels, left_out=left_out)
     paper = read_table(paper_file, *TABLE3_COLUMNS)
     cells, further = table3(found, paper), further_cells(found, results)
     ranks, judged = mean_ranks(cells), verdicts(cells, paper)
-    everything = averages(read_results(results, datasets, [*methods, *strategies]), found.scores)
+    everything = read_results(results, datasets, [*methods, *strategies])
     claims = judge_claims(read_table(paper_file.with_name("claims.csv"), CLAIM_COLUMNS), everything, paper)
-    pages = (
-        (cells, score_grid(cells)),
+    known = origins(cells)
+    pages = [
+        (cells, score_grid(cells, starts_caption(results, cells))),
         (further, further_grid(further)),
         (ranks, ranks_grid(ranks)),
         (claims, claims_grid(claims)),
         (judged, verdicts_grid(judged)),
-    )
+        (known, origins_grid(known)),
+    ]
     for frame, grid in pages:
         _write(folder, frame, grid)
     write_text(folder / "table3.tex", to_latex(pages[0][1]))
@@ -111,5 +121,5 @@ def write_table3(
 
 
 def _write(folder: Path, frame: pd.DataFrame, grid: Grid) -> None:
-    write_text(folder / f"{grid.name}.csv", to_csv(frame, "%.4f"))
+    write_text(folder / f"{grid.name}.csv", to_csv(frame, "%.7g"))
     write_text(folder / f"{grid.name}.md", to_markdown(grid))

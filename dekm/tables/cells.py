@@ -1,14 +1,84 @@
-"""The cells of a table: means over seeds, their noise, their rank and the paper's numbers."""
+"""The cells of a table: means over seeds, their standard deviation, their rank and the paper's numbers."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from dekm.tables.loading import KEYS, LoadedResults
+from dekm.tables.statistics.inference import LEVEL, Difference, paired, welch
 
 PERCENT = {"acc", "nmi", "ari"}
+RUN_KEYS = ["dataset", "method", "metric"]
+
+
+def runs_of(results: LoadedResults, metrics: Sequence[str]) -> pd.DataFrame:
+    """Scores of the single runs.
+
+    Parameters
+    ----------
+    results : LoadedResults
+        Runs and cells.
+    metrics : sequence of str
+        Metrics.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per run and metric: dataset, method, seed, metric and value. Scores in [0, 1] are in percent.
+    """
+    known = [name for name in metrics if name in results.runs]
+    long = results.runs.melt(
+        id_vars=["dataset", "method", "seed"], value_vars=known, var_name="metric", value_name="value"
+    )
+    long["value"] = pd.to_numeric(long["value"]) * np.where(long["metric"].isin(PERCENT), 100, 1)
+    return long.dropna(subset="value")
+
+
+def by_cell(runs: pd.DataFrame) -> dict[tuple[str, str, str], dict[int, float]]:
+    """Values of each cell.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Runs as `runs_of` returns them.
+
+    Returns
+    -------
+    dict of tuple of (str, str, str) to dict of int to float
+        For each dataset, method and metric, the values by seed.
+    """
+    cells: dict[tuple[str, str, str], dict[int, float]] = {}
+    for dataset, method, metric, seed, value in runs[[*RUN_KEYS, "seed", "value"]].itertuples(index=False):
+        cells.setdefault((dataset, method, metric), {})[seed] = value
+    return cells
+
+
+def difference(a: Mapping[int, float], b: Mapping[int, float]) -> Difference:
+    """Difference of two methods on one dataset.
+
+    Methods of one seed start from one autoencoder, so the seeds that both have are paired. With fewer than
+    two seeds in common the runs are independent: Welch.
+
+    Parameters
+    ----------
+    a, b : mapping of int to float
+        Values by seed, at least one.
+
+    Returns
+    -------
+    Difference
+        Mean of a minus mean of b; not testable if either has fewer than two seeds.
+    """
+    common = sorted(a.keys() & b.keys())
+    if len(common) >= 2:
+        return paired(*(np.array([values[seed] for seed in common]) for values in (a, b)))
+    return welch(*_moments(a), *_moments(b))
+
+
+def _moments(values: Mapping[int, float]) -> tuple[float, float, int]:
+    array = np.array(list(values.values()))
+    return float(array.mean()), float(array.std(ddof=1)) if len(array) > 1 else np.nan, len(array)
 
 
 def averages(results: LoadedResults, metrics: Mapping[str, Sequence[str]]) -> pd.DataFrame:
@@ -31,14 +101,9 @@ def averages(results: LoadedResults, metrics: Mapping[str, Sequence[str]]) -> pd
         [(dataset, metric) for dataset, names in metrics.items() for metric in names],
         columns=["dataset", "metric"],
     )
-    known = [name for name in wanted["metric"].unique() if name in results.runs]
-    long = results.runs.melt(id_vars=["dataset", "method"], value_vars=known, var_name="metric")
-    long["value"] = pd.to_numeric(long["value"]) * np.where(long["metric"].isin(PERCENT), 100, 1)
-    means = long.groupby(["dataset", "method", "metric"])["value"].agg(["mean", "std", "count"]).reset_index()
-    means = means.rename(columns={"std": "sd", "count": "n_seeds"})
-    cells = results.cells.merge(wanted, on="dataset").merge(
-        means, on=["dataset", "method", "metric"], how="left"
-    )
+    runs = runs_of(results, list(wanted["metric"].unique()))
+    means = runs.groupby(RUN_KEYS)["value"].agg(mean="mean", sd="std", n_seeds="count").reset_index()
+    cells = results.cells.merge(wanted, on="dataset").merge(means, on=RUN_KEYS, how="left")
     cells["n_seeds"] = cells["n_seeds"].fillna(0).astype(int)
     return cells[[*KEYS, "metric", "mean", "sd", "n_seeds", "reason"]]
 
@@ -51,82 +116,75 @@ def table3(results: LoadedResults, paper: pd.DataFrame) -> pd.DataFrame:
     results : LoadedResults
         Runs and cells.
     paper : pandas.DataFrame
-        Columns dataset, method, metric, value (percent) and quoted ("yes" if the paper quotes the number
-        from another paper).
+        Columns dataset, method, metric, value (percent), quoted ("yes" if the paper quotes the number from
+        another paper), origin (where the number comes from) and remark (what is doubtful about it, or empty).
 
     Returns
     -------
     pandas.DataFrame
-        One row per cell and metric: the columns of `averages`, paper, paper_quoted, difference (ours minus
-        the paper's), and place and tied as `rank` defines them.
+        One row per cell and metric: the columns of `averages`, paper, paper_quoted, paper_origin and
+        paper_remark, difference (ours minus the paper's), and place and tied as `rank` defines them.
     """
     cells = averages(results, results.scores)
-    paper = paper.rename(columns={"value": "paper", "quoted": "paper_quoted"})
-    cells = cells.merge(paper, on=["dataset", "method", "metric"], how="left")
+    cells = cells.merge(rename_paper(paper), on=RUN_KEYS, how="left")
     cells["difference"] = cells["mean"] - cells["paper"]
-    return rank(cells)
+    return rank(cells, runs_of(results, sorted(PERCENT)))
 
 
-def rank(cells: pd.DataFrame) -> pd.DataFrame:
+def rename_paper(paper: pd.DataFrame) -> pd.DataFrame:
+    """Columns of the paper's numbers beside ours.
+
+    Parameters
+    ----------
+    paper : pandas.DataFrame
+        The paper's numbers, as `table3` takes them.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns dataset, method, metric, paper, paper_quoted, paper_origin and paper_remark; a remark is a
+        string.
+    """
+    names = {"value": "paper"} | {name: f"paper_{name}" for name in ("quoted", "origin", "remark")}
+    return paper.rename(columns=names).fillna({"paper_remark": ""})
+
+
+def rank(cells: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """Rank the cells within each dataset and metric.
 
     Parameters
     ----------
     cells : pandas.DataFrame
         Cells as `averages` returns them.
+    runs : pandas.DataFrame
+        Their runs as `runs_of` returns them.
 
     Returns
     -------
     pandas.DataFrame
         `cells` with the columns place (1 for the best and 2 for the second unrounded mean, otherwise NaN)
-        and tied (within noise of the best). Metrics that need no true labels are not ranked.
+        and tied (may be the best: with a probability of at least 1 - `LEVEL` the method of the highest
+        expected value is first or tied). Metrics that need no true labels are not ranked; a method with one
+        seed is not tested, so it is not tied.
     """
     place = pd.Series(np.nan, cells.index)
     tied = pd.Series(False, cells.index)
+    values = by_cell(runs)
     scored = cells[cells["metric"].isin(PERCENT) & cells["mean"].notna()]
     for _, column in scored.groupby(["dataset", "metric"]):
         rounded = column["mean"].round(9)
         places = rounded.rank(method="min", ascending=False)
         place[column.index] = places.where(places <= 2)
-        best = column.iloc[int(rounded.argmax())]
-        error = standard_error(column["sd"], column["n_seeds"], best["sd"], best["n_seeds"])
-        tied[column.index] = within_noise(best["mean"] - column["mean"], error) & (places > 1)
-    return cells.assign(place=place, tied=tied)
+        order = places.sort_values(kind="stable").index
+        best, *others = (values[tuple(key)] for key in column.loc[order, RUN_KEYS].to_numpy())
+        tied.loc[order[1:][_tied(best, others)]] = True
+    return cells.assign(place=place, tied=tied & (place != 1))
 
 
-def standard_error(sd_a: Any, n_a: Any, sd_b: Any, n_b: Any) -> Any:
-    """Standard error of the difference of two means of independent runs.
+def _tied(best: Mapping[int, float], others: Sequence[Mapping[int, float]]) -> np.ndarray:
+    """Mask of the methods that are not significantly below the one with the best mean.
 
-    Parameters
-    ----------
-    sd_a, sd_b : float or array-like
-        Standard deviations; NaN counts as 0.
-    n_a, n_b : int or array-like
-        Numbers of runs.
-
-    Returns
-    -------
-    float or numpy.ndarray
-        Standard error, in the unit of the standard deviations.
+    The best expected value can be that of any other method, so each test has the level of Bonferroni.
     """
-    variance_a = np.nan_to_num(np.asarray(sd_a, float)) ** 2 / np.maximum(n_a, 1)
-    variance_b = np.nan_to_num(np.asarray(sd_b, float)) ** 2 / np.maximum(n_b, 1)
-    return np.sqrt(variance_a + variance_b)
-
-
-def within_noise(difference: Any, error: Any) -> Any:
-    """Whether a difference of means is at most its standard error, or 0 up to rounding.
-
-    Parameters
-    ----------
-    difference : float or array-like
-        Difference of two means.
-    error : float or array-like
-        Its standard error.
-
-    Returns
-    -------
-    bool or array-like of bool
-        True where the noise of the seeds explains the difference.
-    """
-    return np.abs(difference) <= np.maximum(error, 1e-9)
+    found = [difference(other, best) for other in others]
+    return np.array([bool(pair.is_testable and pair.p_below(0) > LEVEL / len(found)) for pair in found], bool)

@@ -1,171 +1,138 @@
-"""The claims of the paper's text, tested against our numbers and against the paper's."""
+"""The claims of the paper's text, tested against our numbers and compared with the paper's."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
-from typing import Any, NamedTuple
+from math import prod
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from dekm.tables.cells import standard_error, within_noise
-from dekm.tables.loading import is_subsample
+from dekm.tables.cells import by_cell, difference, runs_of
+from dekm.tables.comparisons import (
+    FAILS,
+    HOLDS,
+    NOT_RUN,
+    ONE_SEED,
+    RELATIONS,
+    UNDECIDED,
+    Comparison,
+    joint_p_values,
+    n_required,
+    verdict,
+)
+from dekm.tables.loading import SCORES, LoadedResults, is_subsample
 from dekm.tables.rendering.grid import Cell, Grid
+from dekm.tables.statistics.inference import LARGE_MARGIN, LEVEL, MARGIN
 
-HOLDS, NOISE, FAILS, NOT_RUN = "holds", "within noise", "does not hold", "not run"
-NOT_TESTABLE = "not testable"
-
-
-class Mean(NamedTuple):
-    """A mean over seeds.
-
-    Attributes
-    ----------
-    mean : float
-        Mean, in percent.
-    sd : float
-        Standard deviation over the seeds, in percentage points.
-    n_seeds : int
-        Number of seeds.
-    """
-
-    mean: float
-    sd: float
-    n_seeds: int
+Runs = Mapping[tuple, Mapping[int, float]]
+COUNTS = {
+    HOLDS: "n_hold",
+    UNDECIDED: "n_undecided",
+    FAILS: "n_do_not_hold",
+    ONE_SEED: "n_one_seed",
+    NOT_RUN: "n_not_run",
+}
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """Comparison of two methods on one dataset by one metric.
-
-    Attributes
-    ----------
-    dataset, metric : str
-        Keys of the dataset and the metric.
-    left, right : str
-        Keys of the methods.
-    difference : float
-        Mean of `left` minus mean of `right`, in percentage points.
-    verdict : str
-        `HOLDS`, `NOISE` or `FAILS`.
-    """
-
-    dataset: str
-    metric: str
-    left: str
-    right: str
-    difference: float
-    verdict: str
-
-    def __str__(self) -> str:
-        """Methods, dataset and metric."""
-        return f"{self.left} against {self.right} on {self.dataset}, {self.metric.upper()}"
-
-
-def judge_claims(claims: pd.DataFrame, cells: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
-    """Test each claim by our numbers and by the paper's.
+def judge_claims(claims: pd.DataFrame, results: LoadedResults, paper: pd.DataFrame) -> pd.DataFrame:
+    """Test each claim with our runs, and compare it with the paper's numbers.
 
     A subsample is not the paper's dataset: its cells count as not run.
 
     Parameters
     ----------
     claims : pandas.DataFrame
-        Columns claim, section, statement, relation ("above", "similar", "not below"), datasets ("all" or
-        "most" of those listed), on (dataset keys), metrics, left and right (method keys, of which all pairs
-        are compared); lists are separated by spaces.
-    cells : pandas.DataFrame
-        Cells as `averages` returns them.
+        Columns claim, section, statement, relation (one of `RELATIONS`), datasets ("all" or "most" of those
+        listed), on (dataset keys), metrics, left and right (method keys, of which all pairs are compared);
+        lists are separated by spaces.
+    results : LoadedResults
+        Runs and cells.
     paper : pandas.DataFrame
         The paper's numbers, as `table3` takes them.
 
     Returns
     -------
     pandas.DataFrame
-        One row per claim: claim, section, statement, verdict, by_the_papers_numbers (the verdict by the
-        paper's numbers), n_hold, n_within_noise, n_do_not_hold, n_not_run (numbers of comparisons), weakest
-        (the comparison that supports the claim least) and weakest_difference (percentage points).
+        One row per claim: claim, section, statement, relation, verdict, p_holds and p_fails (p-values of the
+        alternatives that the claim is true or false, given the datasets that were run),
+        by_the_papers_numbers (without a test), the numbers of comparisons (`COUNTS`), and of the comparison
+        that supports the claim least: weakest, weakest_difference, weakest_low and weakest_high (95 %
+        confidence interval), in percentage points.
     """
-    known = cells[cells["mean"].notna() & ~is_subsample(cells)]
+    runs, subsamples = runs_of(results, SCORES), results.cells[is_subsample(results.cells)]
+    values = by_cell(runs[~runs["dataset"].isin(subsamples["dataset"])])
+    known = paper[paper["value"].notna()]
     keys = zip(known["dataset"], known["method"], known["metric"], strict=True)
-    means = zip(known["mean"], known["sd"], known["n_seeds"], strict=True)
-    ours = {key: Mean(*mean) for key, mean in zip(keys, means, strict=True)}
-    printed = paper[paper["value"].notna()]
-    keys = zip(printed["dataset"], printed["method"], printed["metric"], strict=True)
-    theirs = {key: Mean(value, 0.0, 1) for key, value in zip(keys, printed["value"], strict=True)}
-    return pd.DataFrame([_judge(claim, ours, theirs) for _, claim in claims.iterrows()])
+    printed = dict(zip(keys, known["value"], strict=True))
+    return pd.DataFrame([_judge(claim, values, printed) for _, claim in claims.iterrows()])
 
 
-def _judge(claim: pd.Series, ours: Mapping[tuple, Mean], theirs: Mapping[tuple, Mean]) -> dict[str, Any]:
-    found = list(_compare(claim, ours))
-    by_paper = NOT_TESTABLE
-    if claim["relation"] == "above" and (printed := list(_compare(claim, theirs))):
-        by_paper = _verdict(claim["datasets"], printed)
-    n_wanted = np.prod([len(str(claim[name]).split()) for name in ("on", "metrics", "left", "right")])
-    counts = {name: sum(pair.verdict == name for pair in found) for name in (HOLDS, NOISE, FAILS)}
-    sign = -1 if claim["relation"] == "similar" else 1
-    weakest = min(
-        found, key=lambda pair: sign * (abs(pair.difference) if sign < 0 else pair.difference), default=None
-    )
+def _judge(
+    claim: pd.Series, runs: Mapping[tuple, Mapping[int, float]], printed: Mapping[tuple, Any]
+) -> dict[str, Any]:
+    found = list(_compare(claim, runs))
+    verdicts = [pair.verdict for pair in found]
+    verdicts += [NOT_RUN] * (prod(map(len, _lists(claim))) - len(found))
+    p_holds, p_fails = joint_p_values(claim["datasets"], found) if found else (np.nan, np.nan)
     return {
         "claim": claim["claim"],
         "section": claim["section"],
         "statement": claim["statement"],
-        "verdict": _verdict(claim["datasets"], found),
-        "by_the_papers_numbers": by_paper,
-        "n_hold": counts[HOLDS],
-        "n_within_noise": counts[NOISE],
-        "n_do_not_hold": counts[FAILS],
-        "n_not_run": int(n_wanted) - len(found),
-        "weakest": "" if weakest is None else str(weakest),
-        "weakest_difference": np.nan if weakest is None else weakest.difference,
+        "relation": claim["relation"],
+        "verdict": _verdict(verdicts, p_holds, p_fails),
+        "p_holds": p_holds,
+        "p_fails": p_fails,
+        "by_the_papers_numbers": _by_printed_numbers(claim, printed),
+        **{column: verdicts.count(name) for name, column in COUNTS.items()},
+        **_weakest(found),
     }
 
 
-def _compare(claim: pd.Series, means: Mapping[tuple, Mean]) -> Iterable[Comparison]:
-    """The comparisons of a claim for which both methods have a mean."""
-    lists = [str(claim[name]).split() for name in ("on", "metrics", "left", "right")]
-    for dataset, metric, left, right in product(*lists):
-        a, b = means.get((dataset, left, metric)), means.get((dataset, right, metric))
-        if a is None or b is None:
-            continue
-        difference = a.mean - b.mean
-        near = bool(within_noise(difference, standard_error(a.sd, a.n_seeds, b.sd, b.n_seeds)))
-        verdict = _relation(claim["relation"], difference, near)
-        yield Comparison(dataset, metric, left, right, difference, verdict)
+def _lists(claim: pd.Series) -> list[list[str]]:
+    return [str(claim[name]).split() for name in ("on", "metrics", "left", "right")]
 
 
-def _relation(relation: str, difference: float, near: bool) -> str:
-    if relation == "similar":
-        return HOLDS if near else FAILS
-    if near:
-        return HOLDS if relation == "not below" else NOISE
-    return HOLDS if difference > 0 else FAILS
+def _compare(claim: pd.Series, runs: Runs) -> Iterable[Comparison]:
+    """The comparisons of a claim for which both methods were run."""
+    for dataset, metric, left, right in product(*_lists(claim)):
+        a, b = runs.get((dataset, left, metric)), runs.get((dataset, right, metric))
+        if a is not None and b is not None:
+            yield Comparison(dataset, metric, left, right, claim["relation"], difference(a, b))
 
 
-def _verdict(quantifier: str, found: list[Comparison]) -> str:
-    """Verdict over the datasets that were run: all of them, or more than half, must hold."""
-    by_dataset = [
-        _weakest(pair.verdict for pair in found if pair.dataset == dataset)
-        for dataset in dict.fromkeys(pair.dataset for pair in found)
-    ]
-    if not by_dataset:
-        return NOT_RUN
-    if quantifier == "all":
-        return _weakest(by_dataset)
-    half = len(by_dataset) / 2
-    if by_dataset.count(HOLDS) > half:
-        return HOLDS
-    return NOISE if by_dataset.count(FAILS) < half else FAILS
+def _verdict(verdicts: Sequence[str], p_holds: float, p_fails: float) -> str:
+    tested = set(verdicts) - {NOT_RUN, ONE_SEED}
+    if tested:
+        return verdict(p_holds, p_fails)
+    return ONE_SEED if ONE_SEED in verdicts else NOT_RUN
 
 
-def _weakest(verdicts: Iterable[str]) -> str:
-    return max(verdicts, key=(HOLDS, NOISE, FAILS).index)
+def _by_printed_numbers(claim: pd.Series, printed: Mapping[tuple, float]) -> str:
+    """Whether the paper's numbers satisfy a claim, without a test; empty if it has none."""
+    low, high = RELATIONS[claim["relation"]]
+    satisfied: dict[str, bool] = {}
+    for dataset, metric, left, right in product(*_lists(claim)):
+        a, b = printed.get((dataset, left, metric)), printed.get((dataset, right, metric))
+        if a is not None and b is not None:
+            satisfied[dataset] = satisfied.get(dataset, True) and low < a - b < high
+    if not satisfied:
+        return ""
+    needed = n_required(claim["datasets"], len(satisfied))
+    return HOLDS if sum(satisfied.values()) >= needed else FAILS
 
 
-def _weakest_text(row: pd.Series) -> str:
-    if not row["weakest"]:
-        return "–"
-    return f"{row['weakest_difference']:+.2f}: {row['weakest']}".replace("-", "−", 1)
+def _weakest(found: Sequence[Comparison]) -> dict[str, Any]:
+    if not found:
+        return dict.fromkeys(("weakest_difference", "weakest_low", "weakest_high"), np.nan) | {"weakest": ""}
+    weakest = min(found, key=lambda pair: pair.slack)
+    low, high = weakest.difference.interval()
+    return {
+        "weakest": str(weakest),
+        "weakest_difference": weakest.difference.estimate,
+        "weakest_low": low,
+        "weakest_high": high,
+    }
 
 
 def claims_grid(rows: pd.DataFrame) -> Grid:
@@ -183,20 +150,33 @@ def claims_grid(rows: pd.DataFrame) -> Grid:
     """
     lines = [
         [
-            Cell(row["claim"]),
             Cell(row["statement"]),
             Cell(row["verdict"]),
-            Cell(row["by_the_papers_numbers"]),
-            Cell(f"{row['n_hold']} / {row['n_within_noise']} / {row['n_do_not_hold']} / {row['n_not_run']}"),
+            Cell(row["by_the_papers_numbers"] or "–"),
+            *(Cell(str(row[column])) for column in COUNTS.values()),
             Cell(_weakest_text(row)),
         ]
         for _, row in rows.iterrows()
     ]
-    header = ("Claim", "Statement", "By our numbers", "By the paper's", "Comparisons", "Weakest comparison")
+    header = [("", name) for name in ("Statement", "By our runs", "By the paper's numbers")]
+    header += [("Comparisons", name) for name in ("Hold", "Undecided", "Fail", "One seed", "Not run")]
     caption = (
-        "Comparisons: numbers that hold / are within noise / do not hold / were not run. Within noise: the "
-        "difference of the means is smaller than its standard error. A claim about all datasets holds if "
-        "every comparison that was run holds. The paper reports no standard deviations, so its numbers can "
-        "test only claims that one method is above another. Differences in percentage points."
+        "By our runs: paired t tests of the differences of methods; a verdict allows for the number of its "
+        f"comparisons and is wrong with a probability of at most {LEVEL:.0%}; it is about the datasets that "
+        "were run. A claim about all datasets holds if every comparison holds, one about most if it holds on "
+        f"more than half. Margins in percentage points: similar and competitive {MARGIN:g}, large "
+        f"{LARGE_MARGIN:g}, slightly less than {LARGE_MARGIN:g}. Comparisons are counted by separate tests; "
+        "the weakest is shown with its 95 % confidence interval. By the paper's numbers: its numbers as they "
+        "are printed, without a test, as it reports no standard deviations."
     )
-    return Grid("claims", "The paper's claims", [("", name) for name in header], lines, caption)
+    columns = [*header, ("", "Weakest comparison")]
+    return Grid("claims", "The paper's claims", columns, lines, caption)
+
+
+def _weakest_text(row: pd.Series) -> str:
+    if not row["weakest"]:
+        return "–"
+    interval = ""
+    if np.isfinite(row["weakest_low"]):
+        interval = f" [{row['weakest_low']:+.2f}, {row['weakest_high']:+.2f}]"
+    return f"{row['weakest_difference']:+.2f}{interval}: ".replace("-", "−") + str(row["weakest"])

@@ -3,25 +3,29 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from dekm.errors import InputError
 from dekm.files.tables import read_table
 from dekm.results.result_set import ResultSet
-from dekm.tables.cells import averages, standard_error
-from dekm.tables.loading import read_results
+from dekm.tables.cells import PERCENT, averages
+from dekm.tables.loading import is_subsample, read_results
 from dekm.tables.rendering.grid import Cell, Grid
+from dekm.tables.statistics.inference import LEVEL, RESOLUTION, holm, welch
 
 KEYS = ["dataset", "method", "metric"]
 VALUES = ["mean", "sd", "n_seeds"]
-N_ERRORS = 2.0
-ROUNDING = 0.005  # percentage points; tables are written with four decimals
+DIFFER = ("higher", "lower")
+ONE_SEED, OTHER_DATA = "one seed", "other data"
+NOT_IN_REFERENCE, NOT_IN_RESULTS = "not in the reference", "not in the results"
 
 
 def compare(results: Path, reference: Path) -> pd.DataFrame:
-    """Find the cells in which two sets of results differ, or that exist in one of them only.
+    """Test every cell that two sets of results have in common for a difference.
 
-    Two means differ if their difference is larger than two of its standard errors.
+    The tests are Welch's, corrected for the number of cells by Holm's method: if the two sets have equal
+    expected values, the probability of any "higher" or "lower" is at most `LEVEL`.
 
     Parameters
     ----------
@@ -31,27 +35,57 @@ def compare(results: Path, reference: Path) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns dataset, method, metric, mean, sd, n_seeds, the last three of the reference, difference and
-        verdict ("higher", "lower", "not in the reference", "not in the results").
+        One row per cell of either set: `KEYS`, `VALUES`, those of the reference, difference, p (corrected;
+        NaN if not tested) and verdict: "higher", "lower", "no difference found", `ONE_SEED` (in either set),
+        `OTHER_DATA` (a subsample in one of them), `NOT_IN_REFERENCE` or `NOT_IN_RESULTS`.
 
     Raises
     ------
     InputError
-        If a path is no set of results.
+        If a path is no set of results, or if no cell can be tested.
     """
     ours, theirs = read_means(results), read_means(reference)
     common = set(ours["metric"]) & set(theirs["metric"])
     ours, theirs = (frame[frame["metric"].isin(common)] for frame in (ours, theirs))
     both = ours.merge(theirs, on=KEYS, how="outer", suffixes=("", "_reference"), indicator="side")
     both["difference"] = both["mean"] - both["mean_reference"]
-    error = standard_error(both["sd"], both["n_seeds"], both["sd_reference"], both["n_seeds_reference"])
-    differ = both["difference"].abs() > N_ERRORS * error + ROUNDING
-    both["verdict"] = ""
-    both.loc[differ & (both["difference"] > 0), "verdict"] = "higher"
-    both.loc[differ & (both["difference"] < 0), "verdict"] = "lower"
-    both.loc[both["side"] == "left_only", "verdict"] = "not in the reference"
-    both.loc[both["side"] == "right_only", "verdict"] = "not in the results"
-    return both[both["verdict"] != ""].drop(columns="side").reset_index(drop=True)
+    smallest = both[["n_seeds", "n_seeds_reference"]].min(axis="columns", skipna=False)
+    conditions = {
+        NOT_IN_REFERENCE: both["side"] == "left_only",
+        NOT_IN_RESULTS: both["side"] == "right_only",
+        OTHER_DATA: both["subsample"] != both["subsample_reference"],
+        ONE_SEED: smallest < 2,
+    }
+    both["verdict"] = np.select(list(conditions.values()), list(conditions), default="")
+    _check_testable(both["verdict"], results, reference)
+    tested = both[both["verdict"] == ""]
+    both.loc[tested.index, "p"] = holm(_p_values(tested))
+    both.loc[tested.index, "verdict"] = "no difference found"
+    significant = both["p"] <= LEVEL
+    both.loc[significant, "verdict"] = np.where(both["difference"][significant] > 0, *DIFFER)
+    return both[[*KEYS, *VALUES, *(f"{name}_reference" for name in VALUES), "difference", "p", "verdict"]]
+
+
+def _check_testable(verdicts: pd.Series, results: Path, reference: Path) -> None:
+    found = set(verdicts)
+    if "" in found:
+        return
+    if not found & {ONE_SEED, OTHER_DATA}:
+        raise InputError(f"{results} and {reference} have no cell of the same dataset and method in common.")
+    reasons = {
+        ONE_SEED: "at least two seeds in both, which a test needs",
+        OTHER_DATA: "the same data in both: one holds subsamples",
+    }
+    reason = "; nor ".join(text for name, text in reasons.items() if name in found)
+    raise InputError(f"{results} and {reference} have no cell with {reason}.")
+
+
+def _p_values(cells: pd.DataFrame) -> Any:
+    """Two-sided p-values of Welch's test; inertia has no unit, so its resolution is relative."""
+    resolution = np.where(cells["metric"].isin(PERCENT), RESOLUTION, 1e-4 * cells["mean"].abs())
+    ours = (cells[name] for name in VALUES)
+    theirs = (cells[f"{name}_reference"] for name in VALUES)
+    return welch(*ours, *theirs, resolution).p_nonzero()
 
 
 def read_means(source: Path) -> pd.DataFrame:
@@ -65,7 +99,8 @@ def read_means(source: Path) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns `KEYS` and `VALUES`; scores are in percent. Cells without runs are dropped.
+        Columns `KEYS`, `VALUES` and subsample (a footnote, empty for whole datasets); scores are in percent.
+        Cells without runs are dropped.
 
     Raises
     ------
@@ -74,7 +109,8 @@ def read_means(source: Path) -> pd.DataFrame:
     """
     result_set = ResultSet(source)
     means = _means_of_runs(result_set) if result_set.has_runs() else _means_of_table(source)
-    return means.loc[means["mean"].notna(), KEYS + VALUES]
+    means = means.assign(subsample=means["reason"].where(is_subsample(means), "").str.split(";").str[0])
+    return means.loc[means["mean"].notna(), [*KEYS, *VALUES, "subsample"]]
 
 
 def _means_of_runs(result_set: ResultSet) -> pd.DataFrame:
@@ -97,7 +133,8 @@ def _means_of_table(source: Path) -> pd.DataFrame:
     file = next((file for file in files if file.is_file()), None)
     if file is None:
         raise InputError(f"{source} should be a folder with runs/ or table3.csv, or a table3.csv.")
-    return read_table(file, KEYS, VALUES, remedy="It should be a table3.csv.")
+    means = read_table(file, [*KEYS, "reason"], VALUES, remedy="It should be a table3.csv.")
+    return means.fillna({"reason": ""})
 
 
 def compare_grid(rows: pd.DataFrame) -> Grid:
@@ -106,32 +143,38 @@ def compare_grid(rows: pd.DataFrame) -> Grid:
     Parameters
     ----------
     rows : pandas.DataFrame
-        Differences as `compare` returns them.
+        Cells as `compare` returns them.
 
     Returns
     -------
     Grid
-        One row per cell.
+        One row per cell that is higher or lower; the footnotes count the cells that were not tested.
     """
+    found = rows[rows["verdict"].isin(DIFFER)]
     lines = [
         [
             Cell(f"{row['dataset']} {row['method']} {row['metric'].upper()}"),
-            _mean(row["mean"], row["sd"]),
-            _mean(row["mean_reference"], row["sd_reference"]),
-            Cell("–" if pd.isna(row["difference"]) else f"{row['difference']:+.2f}"),
+            Cell(f"{row['mean']:.2f}", sd=f"{row['sd']:.2f}"),
+            Cell(f"{row['mean_reference']:.2f}", sd=f"{row['sd_reference']:.2f}"),
+            Cell(f"{row['difference']:+.2f}"),
+            Cell(f"{row['p']:.2g}"),
             Cell(row["verdict"]),
         ]
-        for _, row in rows.iterrows()
+        for _, row in found.iterrows()
     ]
-    header = ("Cell", "Results", "Reference", "Difference", "Verdict")
+    header = ("Cell", "Results", "Reference", "Difference", "p", "Verdict")
     caption = (
-        "Cells that differ by more than two standard errors of the difference, or that exist in one set "
-        f"only: {len(rows)}."
+        f"{rows['p'].notna().sum()} cells were compared, and {len(found)} differ: Welch's t tests, corrected "
+        "for the number of cells (Holm). Two sets of equal expected values differ in any cell with a "
+        f"probability of at most {LEVEL:.0%}."
     )
-    return Grid("compare", "Differences", [("", name) for name in header], lines, caption)
+    notes = [_note(name, rows) for name in (ONE_SEED, OTHER_DATA, NOT_IN_REFERENCE, NOT_IN_RESULTS)]
+    columns = [("", name) for name in header]
+    return Grid("compare", "Differences", columns, lines, caption, [note for note in notes if note])
 
 
-def _mean(mean: Any, sd: Any) -> Cell:
-    if pd.isna(mean):
-        return Cell("–")
-    return Cell(f"{mean:.2f}", sd="" if pd.isna(sd) else f"{sd:.2f}")
+def _note(verdict: str, rows: pd.DataFrame) -> str:
+    """Number of the cells that were not tested for one reason, by dataset; empty if there are none."""
+    counts = rows.loc[rows["verdict"] == verdict, "dataset"].value_counts(sort=False)
+    cells = ", ".join(f"{n} of {dataset}" for dataset, n in counts.items())
+    return f"Not tested, {verdict}: {cells}." if cells else ""

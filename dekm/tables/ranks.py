@@ -1,24 +1,31 @@
-"""Mean ranks over datasets, with the Friedman test and the critical difference of the Nemenyi test.
-
-References
-----------
-Demšar (2006), "Statistical comparisons of classifiers over multiple data sets", JMLR 7.
-"""
+"""Mean ranks over datasets, with Friedman's and Nemenyi's tests."""
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
+from dekm.tables.loading import is_subsample
 from dekm.tables.rendering.grid import Cell, Grid
+from dekm.tables.statistics.friedman import critical_difference, friedman, iman_davenport, is_separable
+from dekm.tables.statistics.inference import LEVEL
 
-SIGNIFICANCE = 0.05
+COLUMNS = [
+    "metric",
+    "method",
+    "method_label",
+    "mean_rank",
+    "n_datasets",
+    "friedman_p",
+    "iman_davenport_p",
+    "critical_difference",
+    "separable",
+]
 
 
 def mean_ranks(cells: pd.DataFrame) -> pd.DataFrame:
     """Mean rank of each method over the datasets, by ACC and by NMI.
 
-    Methods without any result are dropped first, then the datasets without results of all other methods.
-    Unrounded means are ranked; ties share the average of their ranks.
+    Subsamples are dropped first, then the methods without any result, then the datasets without results of
+    all other methods. Unrounded means are ranked; ties share the average of their ranks.
 
     Parameters
     ----------
@@ -29,69 +36,30 @@ def mean_ranks(cells: pd.DataFrame) -> pd.DataFrame:
     -------
     pandas.DataFrame
         One row per metric and method, the best first: metric, method, method_label, mean_rank, n_datasets,
-        friedman_p and critical_difference; the last two are NaN for fewer than three methods or two datasets.
+        friedman_p, iman_davenport_p, critical_difference (these are NaN for fewer than three methods or two
+        datasets) and separable (as `is_separable` defines it).
     """
     labels = dict(zip(cells["method"], cells["method_label"], strict=True))
+    whole = cells[~is_subsample(cells)]
     rows = []
     for metric in ("acc", "nmi"):
-        wide = cells[cells["metric"] == metric].pivot(index="dataset", columns="method", values="mean")
-        wide = wide.dropna(axis="columns", how="all").dropna()
+        wide = whole[whole["metric"] == metric].pivot(index="dataset", columns="method", values="mean")
+        wide = wide.dropna(axis="columns", how="all").dropna().round(9)
         if wide.empty:
             continue
-        ranks = wide.round(9).rank(axis="columns", ascending=False).mean().sort_values(kind="stable")
-        p, difference = friedman(wide.to_numpy()), critical_difference(wide.shape[1], len(wide))
+        ranks = wide.rank(axis="columns", ascending=False).mean().sort_values(kind="stable")
+        tests = _tests(wide.to_numpy())
         rows += [
-            {
-                "metric": metric,
-                "method": method,
-                "method_label": labels[method],
-                "mean_rank": value,
-                "n_datasets": len(wide),
-                "friedman_p": p,
-                "critical_difference": difference,
-            }
-            for method, value in ranks.items()
+            (metric, method, labels[str(method)], value, len(wide), *tests) for method, value in ranks.items()
         ]
-    columns = "metric method method_label mean_rank n_datasets friedman_p critical_difference"
-    return pd.DataFrame(rows, columns=columns.split())
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def friedman(values: np.ndarray) -> float:
-    """Friedman test of the hypothesis that all methods have the same mean rank.
-
-    Parameters
-    ----------
-    values : numpy.ndarray of shape (n_datasets, n_methods)
-        Scores.
-
-    Returns
-    -------
-    float
-        p-value; NaN for fewer than three methods or two datasets, or if all methods are equal.
-    """
+def _tests(values: np.ndarray) -> tuple[float, float, float, bool]:
     n_datasets, n_methods = values.shape
-    if n_datasets < 2 or n_methods < 3 or (values == values[:, :1]).all():
-        return float("nan")
-    return float(stats.friedmanchisquare(*values.T).pvalue)
-
-
-def critical_difference(n_methods: int, n_datasets: int) -> float:
-    """Smallest significant difference of two mean ranks: Nemenyi test, Demšar (2006), Equation 6.
-
-    Parameters
-    ----------
-    n_methods, n_datasets : int
-        Numbers of ranked methods and of datasets.
-
-    Returns
-    -------
-    float
-        Difference at the level `SIGNIFICANCE`; NaN for fewer than three methods or two datasets.
-    """
-    if n_datasets < 2 or n_methods < 3:
-        return float("nan")
-    q = stats.studentized_range.ppf(1 - SIGNIFICANCE, n_methods, np.inf) / np.sqrt(2)
-    return float(q * np.sqrt(n_methods * (n_methods + 1) / (6 * n_datasets)))
+    difference = critical_difference(n_methods, n_datasets)
+    p = iman_davenport(values)
+    return friedman(values), p, difference, is_separable(p, difference, n_methods)
 
 
 def ranks_grid(ranks: pd.DataFrame) -> Grid:
@@ -128,15 +96,18 @@ def _caption(ranks: pd.DataFrame) -> str:
     if ranks.empty:
         return "No dataset has results of all methods."
     first = ranks.iloc[0]
-    caption = f"1 is best. Mean over the {first['n_datasets']} datasets with results of all methods shown."
+    caption = (
+        f"1 is best. Mean over the {first['n_datasets']} whole datasets with results of all methods shown."
+    )
     if pd.isna(first["critical_difference"]):
         return f"{caption} Too few datasets or methods to test the differences."
-    tests = ranks.drop_duplicates("metric")
     p = ", ".join(
-        f"{metric.upper()} p = {value:.2g}"
-        for metric, value in zip(tests["metric"], tests["friedman_p"], strict=True)
+        f"{row['metric'].upper()} {row['iman_davenport_p']:.2g} (Friedman {row['friedman_p']:.2g})"
+        for _, row in ranks.drop_duplicates("metric").iterrows()
     )
-    return (
-        f"{caption} Friedman test: {p}; critical difference of the Nemenyi test at level {SIGNIFICANCE}: "
-        f"{first['critical_difference']:.2f}."
-    )
+    difference, largest = first["critical_difference"], (ranks["metric"] == first["metric"]).sum() - 1
+    text = f"{caption} p-values of equal mean ranks, by the test of Iman and Davenport: {p}."
+    text += f" Critical difference of the Nemenyi test at level {LEVEL}: {difference:.2f} ranks"
+    if ranks["separable"].any():
+        return f"{text}."
+    return f"{text} of at most {largest}: too few datasets to tell methods apart by their ranks."

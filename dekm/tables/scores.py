@@ -4,15 +4,17 @@ import logging
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from dekm.errors import InputError
 from dekm.files.tables import read_table
 from dekm.results.result_set import ResultSet
-from dekm.tables.cells import PERCENT, averages, rank
+from dekm.tables.cells import PERCENT, averages, rank, runs_of
 from dekm.tables.loading import LoadedResults
 from dekm.tables.rendering.grid import Cell, Grid, Notes
+from dekm.tables.statistics.inference import LEVEL
 
 logger = logging.getLogger(__name__)
 
@@ -35,25 +37,29 @@ FORMATS = {
     "peak_memory": ".0f",
 }
 MARKS = (
-    "The best of a column is bold, the second underlined, by unrounded means; ≈ marks means within noise of "
-    "the best: the difference is smaller than its standard error."
+    "The best of a column is bold, the second underlined, by unrounded means; ≈ marks methods that may be "
+    "the best too: the truly best one is bold or marked with a probability of at least "
+    f"{1 - LEVEL:.0%} (paired t tests over the seeds; a method with one seed is not tested)."
 )
 
 
-def score_grid(cells: pd.DataFrame) -> Grid:
+def score_grid(cells: pd.DataFrame, starts: str = "") -> Grid:
     """Table III with the paper's numbers beside ours.
 
     Parameters
     ----------
     cells : pandas.DataFrame
         Cells as `table3` returns them.
+    starts : str, default=""
+        Sentence on the autoencoders, as `starts_caption` returns it.
 
     Returns
     -------
     Grid
         Methods by datasets and metrics.
     """
-    return _grid("table3", "Table III: clustering results", cells, _score_caption(cells))
+    caption = f"{_score_caption(cells)} {starts}".rstrip()
+    return _grid("table3", "Table III: clustering results", cells, caption)
 
 
 def further_cells(results: LoadedResults, folder: Path) -> pd.DataFrame:
@@ -78,7 +84,7 @@ def further_cells(results: LoadedResults, folder: Path) -> pd.DataFrame:
         if file.is_file():
             cells.loc[index, "mean"] = peak_memory(file)
     cells.loc[cells["metric"] == "peak_memory", "reason"] = ""
-    return rank(cells)
+    return rank(cells, runs_of(results, ["ari"]))
 
 
 def peak_memory(file: Path) -> float:
@@ -136,24 +142,31 @@ def _grid(name: str, title: str, cells: pd.DataFrame, caption: str) -> Grid:
 
 def _cell(cell: pd.Series, notes: Notes) -> Cell:
     number_format = FORMATS.get(cell["metric"], ".2f")
-    note = notes.number(cell["reason"])
-    paper, difference, quoted = "", "", False
-    if isinstance(cell.get("paper_quoted"), str):
-        quoted = cell["paper_quoted"] == "yes"
-        paper = "–" if pd.isna(cell["paper"]) else f"{cell['paper']:.2f}"
-        difference = "" if pd.isna(cell["difference"]) else f"{cell['difference']:+.2f}".replace("-", "−")
+    note, paper = notes.number(cell["reason"]), _paper(cell, notes)
     if pd.isna(cell["mean"]):
-        return Cell("–", paper=paper, quoted=quoted, note=note)
+        return Cell("–", note=note, **paper)
     return Cell(
         text=f"{cell['mean']:{number_format}}",
         sd="" if pd.isna(cell["sd"]) else f"{cell['sd']:{number_format}}",
-        paper=paper,
-        quoted=quoted,
-        difference=difference,
         place=None if pd.isna(cell["place"]) else int(cell["place"]),
         tied=bool(cell["tied"]),
         note=note,
+        **paper,
     )
+
+
+def _paper(cell: pd.Series, notes: Notes) -> dict[str, Any]:
+    """What the paper has in a cell; empty if it is not a cell of the paper."""
+    if not isinstance(cell.get("paper_quoted"), str):
+        return {}
+    difference = "" if pd.isna(cell["difference"]) else f"{cell['difference']:+.2f}"
+    remark = f"The paper's number: {cell['paper_remark']}." if cell["paper_remark"] else ""
+    return {
+        "paper": "–" if pd.isna(cell["paper"]) else f"{cell['paper']:.2f}",
+        "quoted": cell["paper_quoted"] == "yes",
+        "difference": difference.replace("-", "−"),
+        "paper_note": notes.number(remark),
+    }
 
 
 def _score_caption(cells: pd.DataFrame) -> str:
@@ -164,12 +177,12 @@ def _score_caption(cells: pd.DataFrame) -> str:
         )
     if "paper_quoted" in cells and cells["paper_quoted"].notna().any():
         caption += " The paper's numbers and the differences (ours minus the paper's) are beside ours;"
-        caption += " * marks numbers that the paper quotes, – numbers that it does not report."
+        caption += " * marks numbers that the paper quotes, – numbers that it does not report. The origin of"
+        caption += " each is in the table of origins."
     return caption
 
 
 def _seeds(cells: pd.DataFrame) -> str:
     counts: Sequence[int] = sorted(set(cells.loc[cells["n_seeds"] > 0, "n_seeds"]))
     seeds = " or ".join(map(str, counts)) or "no"
-    text = f"mean ± standard deviation over {seeds} seed{'s' if counts != [1] else ''}."
-    return text + (" A single seed has no standard deviation." if 1 in counts else "")
+    return f"mean ± standard deviation over {seeds} seed{'s' if counts != [1] else ''}."

@@ -1,21 +1,23 @@
-"""Verdict on each cell of the paper's Table III: reproduced, better, worse or not run."""
+"""Verdict on each cell of the paper's Table III: reproduced, better, worse, undecided or not run."""
 
 import numpy as np
 import pandas as pd
 
+from dekm.tables.cells import rename_paper
 from dekm.tables.loading import is_subsample
 from dekm.tables.rendering.grid import Cell, Grid
+from dekm.tables.statistics.inference import LEVEL, MARGIN, from_value
 
-MIN_TOLERANCE = 1.0  # percentage points
-N_DEVIATIONS = 2.0
-VERDICTS = ("reproduced", "better", "worse", "not run", "no number in the paper")
+VERDICTS = ("reproduced", "better", "worse", "undecided", "one seed", "not run", "no number in the paper")
 
 
 def verdicts(cells: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     """Compare each cell of the paper with ours.
 
-    A cell is reproduced if the paper's number is within two standard deviations of our seeds, or 1 percentage
-    point, of our mean. A subsample is not the paper's dataset: its cells count as not run.
+    The paper reports no standard deviations, so its number is a fixed value and `MARGIN` allows for its
+    error. A cell is reproduced if our expected score is within `MARGIN` of it, better or worse if it is
+    beyond `MARGIN` (t tests at `LEVEL`), and otherwise undecided; a large standard deviation makes a cell
+    undecided, not reproduced. A subsample is not the paper's dataset: its cells count as not run.
 
     Parameters
     ----------
@@ -27,24 +29,27 @@ def verdicts(cells: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row per cell and metric of the paper: dataset, method, metric, paper, paper_quoted, mean, sd,
-        n_seeds, difference and verdict (one of `VERDICTS`).
+        One row per cell and metric of the paper: the columns of `rename_paper`, mean, sd, n_seeds,
+        difference, low and high (95 % confidence interval of the difference), dataset_label, and verdict
+        (one of `VERDICTS`).
     """
-    cells = cells[~is_subsample(cells)]
-    ours = cells[["dataset", "method", "metric", "mean", "sd", "n_seeds", "difference"]]
-    rows = paper.rename(columns={"value": "paper", "quoted": "paper_quoted"}).merge(
-        ours, on=["dataset", "method", "metric"], how="left"
-    )
+    whole = cells[~is_subsample(cells)]
+    ours = whole[["dataset", "method", "metric", "mean", "sd", "n_seeds", "difference"]]
+    rows = rename_paper(paper).merge(ours, on=["dataset", "method", "metric"], how="left")
     rows["n_seeds"] = rows["n_seeds"].fillna(0).astype(int)
-    tolerance = np.maximum(N_DEVIATIONS * rows["sd"].fillna(0), MIN_TOLERANCE)
-    conditions = [
-        rows["paper"].isna(),
-        rows["mean"].isna(),
-        rows["difference"].abs() <= tolerance + 1e-9,  # differences of decimal numbers are inexact
-        rows["difference"] > 0,
-    ]
-    choices = ["no number in the paper", "not run", "reproduced", "better"]
-    rows["verdict"] = np.select(conditions, choices, default="worse")
+    labels = dict(zip(cells["dataset"], cells["dataset_label"], strict=True))
+    rows["dataset_label"] = rows["dataset"].map(lambda dataset: labels.get(dataset, dataset))
+    found = from_value(rows["mean"], rows["sd"], rows["n_seeds"], rows["paper"])
+    rows["low"], rows["high"] = found.interval()
+    conditions = {
+        "no number in the paper": rows["paper"].isna(),
+        "not run": rows["mean"].isna(),
+        "one seed": ~found.is_testable,
+        "reproduced": found.p_inside(-MARGIN, MARGIN) <= LEVEL,
+        "better": 2 * found.p_above(MARGIN) <= LEVEL,
+        "worse": 2 * found.p_below(-MARGIN) <= LEVEL,
+    }
+    rows["verdict"] = np.select(list(conditions.values()), list(conditions), default="undecided")
     return rows
 
 
@@ -61,13 +66,15 @@ def verdicts_grid(rows: pd.DataFrame) -> Grid:
     Grid
         One row per dataset, and one for all of them.
     """
-    counts = pd.crosstab(rows["dataset"], rows["verdict"]).reindex(columns=VERDICTS, fill_value=0)
-    counts = counts.reindex(rows["dataset"].unique())
+    counts = pd.crosstab(rows["dataset_label"], rows["verdict"]).reindex(columns=VERDICTS, fill_value=0)
+    counts = counts.reindex(rows["dataset_label"].unique())
     counts.loc["all"] = counts.sum()
     lines = [[Cell(str(name)), *(Cell(str(n)) for n in line)] for name, line in counts.iterrows()]
     columns = [("", "Dataset"), *(("", verdict[0].upper() + verdict[1:]) for verdict in VERDICTS)]
     caption = (
-        "Cells of the paper's Table III; ACC and NMI are counted separately. Reproduced: the paper's number "
-        "is within two standard deviations of our seeds, or 1 percentage point, of our mean."
+        "Cells of the paper's Table III; ACC and NMI are counted separately. Reproduced: our expected score "
+        f"is within {MARGIN:g} percentage points of the paper's number; better and worse: beyond them; t "
+        f"tests over our seeds, each at level {LEVEL}. The paper reports no standard deviations: its numbers "
+        "count as fixed values."
     )
     return Grid("verdicts", "Verdicts on the paper's cells", columns, lines, caption)

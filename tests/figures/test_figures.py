@@ -241,8 +241,11 @@ def test_a_run_without_true_labels_has_no_confusion(make_run: Callable[..., Path
 def test_ranks_are_drawn_without_a_critical_difference(tmp_path: Path) -> None:
     columns = ["metric", "method", "method_label", "mean_rank", "n_datasets"]
     rows = [["acc", "a", "A", 1.0, 1], ["acc", "b", "B", 2.0, 1]]
-    frame = pd.DataFrame(rows, columns=columns).assign(friedman_p=np.nan, critical_difference=np.nan)
-    for name, ranks in (("some", frame), ("none", frame[:0])):
+    frame = pd.DataFrame(rows, columns=columns)
+    frame = frame.assign(iman_davenport_p=np.nan, critical_difference=np.nan, separable=False)
+    tested = frame.assign(iman_davenport_p=0.01, critical_difference=0.4)
+    sets = {"none": frame[:0], "some": frame, "wide": tested, "separable": tested.assign(separable=True)}
+    for name, ranks in sets.items():
         ranks.to_csv(tmp_path / "ranks.csv", index=False)
         write_figure("ranks", [tmp_path / "ranks.csv"], tmp_path / name)
         assert {file.name for file in (tmp_path / name).iterdir()} == {"ranks.pdf", "ranks.png"}

@@ -1,4 +1,5 @@
 from pathlib import Path
+from shutil import rmtree
 
 import pandas as pd
 import pytest
@@ -6,8 +7,10 @@ import pytest
 from dekm.cli import main
 from dekm.datasets import DATASETS
 from dekm.errors import InputError
+from dekm.files import read_json, write_json
 from dekm.tables import write_table2, write_table3
-from dekm.tables.compare import compare
+from dekm.tables.compare import DIFFER, compare, compare_grid
+from dekm.tables.rendering.markdown import to_markdown
 from dekm.tables.table2 import table2
 from tests.helpers.handmade import write_facts, write_scores, write_summary
 
@@ -16,42 +19,90 @@ PAPER = Path(__file__).parents[2] / "resources" / "paper"
 
 def write_set(results: Path, *, dekm: float) -> Path:
     write_facts(results, "mnist", "MNIST")
-    write_scores(results, "mnist", "k_means", [0.50, 0.52])
-    write_scores(results, "mnist", "dekm", [dekm, dekm + 0.001])
+    write_scores(results, "mnist", "k_means", [0.50, 0.52, 0.51])
+    write_scores(results, "mnist", "dekm", [dekm, dekm + 0.001, dekm + 0.002])
     return results
+
+
+def differences(results: Path, reference: Path) -> list[tuple[str, ...]]:
+    rows = compare(results, reference)
+    rows = rows[rows["verdict"].isin(DIFFER)]
+    return list(rows[["dataset", "method", "metric", "verdict"]].itertuples(index=False, name=None))
 
 
 def test_a_set_of_results_does_not_differ_from_itself_or_from_its_table(tmp_path: Path) -> None:
     results = write_set(tmp_path / "new", dekm=0.9)
     write_table3(results, ["mnist"], ["k_means", "dekm"], PAPER / "table3.csv", results / "tables")
     for reference in (results, results / "tables", results / "tables" / "table3.csv"):
-        assert compare(results, reference).empty
+        assert set(compare(results, reference)["verdict"]) == {"no difference found"}
 
 
-def test_a_cell_beyond_two_standard_errors_is_listed(tmp_path: Path) -> None:
+def test_a_significant_difference_is_listed(tmp_path: Path) -> None:
     old, new = write_set(tmp_path / "old", dekm=0.9), write_set(tmp_path / "new", dekm=0.8)
-    write_scores(new, "mnist", "k_means", [0.49, 0.51])
-    found = compare(new, old)
-    assert found[["dataset", "method", "metric", "verdict"]].values.tolist() == [
-        ["mnist", "dekm", "acc", "lower"]
-    ]
-    assert found["difference"].iloc[0] == pytest.approx(-10)
+    write_scores(new, "mnist", "k_means", [0.49, 0.51, 0.53])
+    assert differences(new, old) == [("mnist", "dekm", "acc", "lower")]
+    assert differences(old, new) == [("mnist", "dekm", "acc", "higher")]
 
 
-def test_a_cell_of_one_set_only_is_listed(tmp_path: Path) -> None:
+def test_the_tests_allow_for_the_number_of_cells(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    for dataset in ("mnist", "usps", "coil20", "news20"):
+        write_scores(old, dataset, "dekm", [0.90, 0.91, 0.92])
+        write_scores(new, dataset, "dekm", [0.90, 0.91, 0.92])
+    write_scores(new, "mnist", "dekm", [0.93, 0.94, 0.95])  # p = 0.02
+    assert differences(new, old) == []
+    for folder in (old, new):
+        for dataset in ("usps", "coil20", "news20"):
+            rmtree(folder / "runs" / dataset)
+    for folder in (old, new):
+        runs = read_json(folder / "runs/mnist/dekm/summary.json")
+        for run in runs["seeds"].values():
+            del run["nmi"]
+        write_json(folder / "runs/mnist/dekm/summary.json", runs)
+    assert differences(new, old) == [("mnist", "dekm", "acc", "higher")]
+
+
+def test_a_cell_of_one_set_only_is_counted(tmp_path: Path) -> None:
     old, new = write_set(tmp_path / "old", dekm=0.9), write_set(tmp_path / "new", dekm=0.9)
     write_scores(new, "mnist", "dekm_f", [0.9])
     write_scores(old, "usps", "k_means", [0.6])
-    found = compare(new, old).set_index(["dataset", "method"])["verdict"]
-    assert set(found[("mnist", "dekm_f")]) == {"not in the reference"}
-    assert set(found[("usps", "k_means")]) == {"not in the results"}
+    found = compare(new, old)
+    verdicts = found.set_index(["dataset", "method"])["verdict"]
+    assert set(verdicts[("mnist", "dekm_f")]) == {"not in the reference"}
+    assert set(verdicts[("usps", "k_means")]) == {"not in the results"}
+    text = to_markdown(compare_grid(found))
+    assert "4 cells were compared, and 0 differ" in text
+    assert "1. Not tested, not in the reference: 2 of mnist." in text
+    assert "2. Not tested, not in the results: 2 of usps." in text
+
+
+def test_a_cell_with_one_seed_or_other_data_is_not_tested(tmp_path: Path) -> None:
+    old, new = write_set(tmp_path / "old", dekm=0.9), write_set(tmp_path / "new", dekm=0.8)
+    write_scores(new, "mnist", "dekm", [0.3])
+    for folder, subsample in ((old, None), (new, 5000)):
+        write_facts(folder, "usps", subsample=subsample)
+        write_scores(folder, "usps", "dekm", [0.5, 0.51])
+    text = to_markdown(compare_grid(compare(new, old)))
+    assert "2 cells were compared, and 0 differ" in text
+    assert "Not tested, one seed: 2 of mnist." in text
+    assert "Not tested, other data: 2 of usps." in text
+
+
+def test_sets_without_a_cell_that_can_be_tested_raise(tmp_path: Path) -> None:
+    old, new = write_set(tmp_path / "old", dekm=0.9), tmp_path / "new"
+    write_scores(new, "usps", "dekm", [0.9, 0.91])
+    with pytest.raises(InputError, match="have no cell of the same dataset and method in common"):
+        compare(new, old)
+    write_scores(new, "mnist", "dekm", [0.9])
+    with pytest.raises(InputError, match="have no cell with at least two seeds in both"):
+        compare(new, old)
 
 
 def test_data_without_labels_are_compared_by_inertia(tmp_path: Path) -> None:
-    for name, inertia in (("old", 10.0), ("new", 12.0)):
+    for name, inertia in (("old", 0.0010), ("new", 0.0012)):
         write_facts(tmp_path / name, "mine", class_counts=None)
-        write_summary(tmp_path / name, "mine", "dekm", [{"inertia": inertia}])
-    assert compare(tmp_path / "new", tmp_path / "old")["metric"].tolist() == ["inertia"]
+        write_summary(tmp_path / name, "mine", "dekm", [{"inertia": inertia * x} for x in (1, 1.01, 0.99)])
+    assert differences(tmp_path / "new", tmp_path / "old") == [("mine", "dekm", "inertia", "higher")]
 
 
 def test_a_path_that_is_no_set_of_results_raises(tmp_path: Path) -> None:
@@ -59,7 +110,7 @@ def test_a_path_that_is_no_set_of_results_raises(tmp_path: Path) -> None:
         compare(tmp_path, tmp_path)
     file = tmp_path / "table3.csv"
     file.write_text("dataset,method\nmnist,dekm\n")
-    with pytest.raises(InputError, match=r"lacks the columns \['mean', 'metric', 'n_seeds', 'sd'\]"):
+    with pytest.raises(InputError, match="lacks the columns"):
         compare(tmp_path, tmp_path)
     (tmp_path / "runs" / "mnist" / "dekm").mkdir(parents=True)
     with pytest.raises(InputError, match="holds no finished cell"):
@@ -71,8 +122,8 @@ def test_the_command_prints_the_differences(tmp_path: Path, capsys: pytest.Captu
     old, new = write_set(tmp_path / "old", dekm=0.9), write_set(tmp_path / "new", dekm=0.8)
     assert main(["compare", str(new), str(old)]) == 0
     printed = capsys.readouterr().out
-    assert "| mnist dekm ACC | 80.05 ± 0.07 | 90.05 ± 0.07 | -10.00" in printed
-    assert "exist in one set only: 1." in printed
+    assert "| mnist dekm ACC | 80.10 ± 0.10 | 90.10 ± 0.10 | -10.00" in printed
+    assert "4 cells were compared, and 1 differ" in printed
 
 
 def test_table_2_shows_the_papers_numbers_beside_ours(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def test_a_dataset_whose_preparation_failed_shows_that_error(results: Path) -> N
 def test_a_skipped_dataset_shows_the_reason(results: Path) -> None:
     table = text(results, "mnist", "frgc", left_out={"frgc": "needs a licence"})
     assert "1. skipped: needs a licence" in table
-    assert table.count("– [12.63] (1)") == 1
+    assert table.count("– [12.63 (2)] (1)") == 1
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,12 @@ import pandas as pd
 import pytest
 
 from dekm.datasets import DATASETS
+from dekm.errors import InputError
 from dekm.methods import METHODS
 from dekm.tables import write_table3
 from dekm.tables.cells import table3
 from dekm.tables.loading import read_results
+from dekm.tables.origins import origins, origins_grid
 from dekm.tables.rendering.grid import Cell, Grid
 from dekm.tables.rendering.html import to_html
 from dekm.tables.rendering.latex import to_latex
@@ -63,14 +65,14 @@ def test_equal_means_share_a_place(results: Path) -> None:
     assert cell(results, "dekm")["place"] == cell(results, "dekm_f")["place"] == 1
 
 
-@pytest.mark.parametrize(("acc", "tied"), [((0.905, 0.905), True), ((0.89, 0.89), False)])
-def test_a_mean_closer_to_the_best_than_the_standard_error_is_tied(
-    results: Path, acc: tuple[float, float], tied: bool
-) -> None:
-    # dekm_f: 91 with a standard deviation of 1.41, so a standard error of 1 to a mean without spread
-    write_scores(results, "mnist", "dekm", acc)
-    assert cell(results, "dekm")["tied"] == tied
-    assert not cell(results, "dekm_f")["tied"]
+def test_a_method_that_does_not_differ_significantly_from_the_best_is_tied(results: Path) -> None:
+    write_scores(results, "mnist", "dekm_f", [0.95, 0.96, 0.97])
+    write_scores(results, "mnist", "k_means", [0.5, 0.52, 0.51])
+    write_scores(results, "mnist", "dekm", [0.94, 0.97, 0.96])
+    write_scores(results, "mnist", "dec", [0.96])
+    methods = ("dekm_f", "k_means", "dekm", "dec")
+    tied = cells(results, methods).query("dataset == 'mnist' and metric == 'acc'").set_index("method")["tied"]
+    assert tied.to_dict() == {"dekm_f": False, "k_means": False, "dekm": True, "dec": False}
 
 
 def test_markdown_shows_ours_and_the_papers_in_the_given_order(results: Path) -> None:
@@ -99,13 +101,24 @@ def test_the_papers_asterisks_and_dashes_stay_with_its_numbers(results: Path) ->
     assert "84.00* (" in to_html("page", [grid])
 
 
+def test_a_doubtful_number_of_the_paper_has_a_footnote(results: Path) -> None:
+    table = cells(results)
+    table.loc[0, "paper_remark"] = "misprinted"
+    grid = score_grid(table)
+    assert "[53.40 (1), −2.40]" in to_markdown(grid)
+    assert "[53.40$^{(1)}$]" in to_latex(grid)
+    assert "53.40<sup>1</sup> (" in to_html("page", [grid])
+    assert grid.notes == ["The paper's number: misprinted."]
+
+
 def test_one_seed_has_no_standard_deviation(results: Path) -> None:
     for dataset in ("mnist", "digits"):
         write_scores(results, dataset, "k_means", [0.5])
         write_scores(results, dataset, "dekm_f", [0.6])
     text = to_markdown(score_grid(cells(results)))
     assert "_50.00_ [53.40" in text
-    assert "over 1 seed. A single seed has no standard deviation." in text
+    assert "over 1 seed." in text
+    assert "≈" not in "".join(text.splitlines()[:4])
 
 
 def test_latex_has_the_two_level_header_and_escapes_names(results: Path) -> None:
@@ -145,15 +158,37 @@ def test_all_files_are_written_and_reproducible(results: Path) -> None:
         write_table3(results, ["mnist"], ["k_means", "dekm_f"], PAPER_FILE, folder)
         written.append({file.name: file.read_bytes() for file in folder.iterdir()})
     assert written[0] == written[1]
-    names = {
-        f"{name}.{kind}" for name in ("further", "ranks", "claims", "verdicts") for kind in ("csv", "md")
-    }
+    derived = ("further", "ranks", "claims", "verdicts", "origins")
+    names = {f"{name}.{kind}" for name in derived for kind in ("csv", "md")}
     assert set(written[0]) == names | {f"table3.{kind}" for kind in ("csv", "md", "tex", "html")}
     assert len(pd.read_csv(results / "one" / "table3.csv")) == 4
 
 
+def test_files_of_the_paper_that_are_missing_or_lack_columns_raise(results: Path) -> None:
+    file = results / "table3.csv"
+    with pytest.raises(InputError, match=r"table3\.csv does not exist"):
+        write_table3(results, ["mnist"], ["k_means"], file, results / "tables")
+    pd.read_csv(PAPER_FILE).drop(columns="origin").to_csv(file)
+    with pytest.raises(InputError, match=r"lacks the columns \['origin'\]"):
+        write_table3(results, ["mnist"], ["k_means"], file, results / "tables")
+
+
+def test_the_origins_of_the_papers_numbers_are_grouped() -> None:
+    paper = pd.read_csv(PAPER_FILE)
+    found = read_results(Path("nowhere"), ["mnist", "usps"], ["dekm", "dec", "idec"])
+    rows = origins(table3(found, paper)).set_index("numbers")
+    assert rows["method"].tolist() == ["dekm", "dec", "dec", "dec", "dec", "idec", "idec"]
+    assert rows.loc["mnist, usps", "origin"].startswith("DEKM authors, mean of three runs")
+    assert rows.loc["usps ACC", "remark"] == "the ACC of DEC on REUTERS-10K; on USPS it is 74.1"
+    text = to_markdown(origins_grid(origins(table3(found, paper))))
+    assert "| dec    | mnist ACC" in text
+    assert "|        | mnist NMI" in text
+
+
 def test_the_papers_table_is_complete() -> None:
     paper = pd.read_csv(PAPER_FILE)
+    assert paper["origin"].notna().all()
+    assert (paper["origin"] == "not reported").equals(paper["value"].isna())
     assert len(paper) == 10 * 7 * 2
     assert set(METHODS) <= set(paper["method"])
     assert set(DATASETS) - {"digits", "topics"} <= set(paper["dataset"])

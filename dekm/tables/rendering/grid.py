@@ -25,7 +25,9 @@ class Cell:
     tied : bool
         Whether the value is within noise of the best of its column.
     note : int or None
-        Number of a footnote.
+        Number of a footnote on our value.
+    paper_note : int or None
+        Number of a footnote on the paper's value.
     """
 
     text: str
@@ -36,6 +38,7 @@ class Cell:
     place: int | None = None
     tied: bool = False
     note: int | None = None
+    paper_note: int | None = None
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ tbody tr:nth-child(even) th { background: #f6f8fa; }
 td.long { white-space: normal; min-width: 22rem; max-width: 44rem; }
 .sd, .paper { color: #57606a; font-size: .85em; }
 .paper { display: block; }
-sup { line-height: 0; }
+sup { line-height: 0; font-size: .75em; }
 ol { color: #57606a; font-size: .9em; }
 """.strip()
 MAX_NOWRAP = 40  # characters of a cell that is not wrapped
@@ -99,6 +99,7 @@ def _cell(cell: Cell) -> str:
         text += f"<sup>{cell.note}</sup>"
     if cell.paper:
         paper = escape(cell.paper) + ("*" if cell.quoted else "")
+        paper += f"<sup>{cell.paper_note}</sup>" if cell.paper_note else ""
         difference = f" ({escape(cell.difference)})" if cell.difference else ""
         text += f' <span class="paper">{paper}{difference}</span>'
     return text

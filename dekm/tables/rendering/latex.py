@@ -60,8 +60,12 @@ def _cell(cell: Cell) -> str:
     if cell.tied:
         text += r" $\approx$"
     if cell.paper:
-        text += f" [{_escape(cell.paper)}{'$^*$' if cell.quoted else ''}]"
-    return text + (f"$^{{({cell.note})}}$" if cell.note else "")
+        text += f" [{_escape(cell.paper)}{'$^*$' if cell.quoted else ''}{_note(cell.paper_note)}]"
+    return text + _note(cell.note)
+
+
+def _note(number: int | None) -> str:
+    return f"$^{{({number})}}$" if number else ""
 
 
 def _escape(text: str) -> str:

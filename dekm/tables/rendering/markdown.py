@@ -39,8 +39,13 @@ def _cell(cell: Cell) -> str:
         text += " ≈"
     if cell.paper:
         star = r"\*" if cell.quoted else ""
-        text += f" [{cell.paper}{star}{', ' + cell.difference if cell.difference else ''}]"
-    return f"{text} ({cell.note})" if cell.note else text
+        difference = f", {cell.difference}" if cell.difference else ""
+        text += f" [{cell.paper}{star}{_note(cell.paper_note)}{difference}]"
+    return text + _note(cell.note)
+
+
+def _note(number: int | None) -> str:
+    return f" ({number})" if number else ""
 
 
 def _escape(text: str) -> str:
