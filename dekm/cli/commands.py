@@ -212,6 +212,8 @@ def sync(results: list[Path], store: Path, follow: float | None) -> None:
     from dekm.tracking.store import sync_all
     from dekm.tracking.ui import follow_runs
 
+    if follow is not None and not 0 < follow < float("inf"):
+        raise InputError(f"--follow {follow} should be a number of seconds > 0.")
     if follow is None:
         sync_all(results, store)
     else:

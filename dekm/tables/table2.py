@@ -41,9 +41,9 @@ def table2(
     """
     rows = []
     for dataset in datasets:
+        facts = read_facts(ResultSet(results).data(dataset))
         records = paper[paper["dataset"] == dataset].to_dict("records")
         theirs = {str(name): value for name, value in records[0].items()} if records else {}
-        facts = read_facts(ResultSet(results).data(dataset))
         ours = {
             "n_samples": facts.get("n_samples"),
             "n_clusters": facts.get("n_clusters"),
