@@ -83,9 +83,9 @@ def _check_testable(verdicts: pd.Series, results: Path, reference: Path) -> None
 def _p_values(cells: pd.DataFrame) -> Any:
     """Two-sided p-values of Welch's test; inertia has no unit, so its resolution is relative."""
     resolution = np.where(cells["metric"].isin(PERCENT), RESOLUTION, 1e-4 * cells["mean"].abs())
-    ours = (cells[name] for name in VALUES)
-    theirs = (cells[f"{name}_reference"] for name in VALUES)
-    return welch(*ours, *theirs, resolution).p_nonzero()
+    ours = (cells["mean"], cells["sd"], cells["n_seeds"])
+    theirs = (cells["mean_reference"], cells["sd_reference"], cells["n_seeds_reference"])
+    return welch(*ours, *theirs, resolution=resolution).p_nonzero()
 
 
 def read_means(source: Path) -> pd.DataFrame:

@@ -149,7 +149,8 @@ def test_a_label_is_text_and_no_mathematics(
     write_figure("fig3", [tmp_path / "data" / "digits"], tmp_path / "out")
     columns = ["metric", "method", "method_label", "mean_rank", "n_datasets"]
     ranks = pd.DataFrame([["acc", "a", label, 1.0, 1], ["acc", "b", "B", 2.0, 1]], columns=columns)
-    ranks.assign(friedman_p=np.nan, critical_difference=np.nan).to_csv(tmp_path / "ranks.csv", index=False)
+    ranks = ranks.assign(iman_davenport_p=np.nan, critical_difference=np.nan, separable=False)
+    ranks.to_csv(tmp_path / "ranks.csv", index=False)
     write_figure("ranks", [tmp_path / "ranks.csv"], tmp_path / "out")
 
 
