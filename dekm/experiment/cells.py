@@ -13,8 +13,11 @@ from typing import Any
 
 from dekm.concurrency import run_concurrently
 from dekm.errors import InputError
-from dekm.experiment.provenance import facts
+from dekm.experiment.checkpoints import SeedCheckpoint
+from dekm.experiment.live import Live
+from dekm.experiment.provenance import facts, versions
 from dekm.files import atomic_folder, digest, locked, recover, set_aside, write_json
+from dekm.nn.checkpoint import Checkpoint
 from dekm.nn.device import device_name, hardware, resolve_device
 from dekm.results.folders import CellFolder, SeedFolder
 
@@ -56,13 +59,13 @@ class Cell:
         identity = {field: value for field, value in self.identity.items() if field != "label"}
         return digest({**identity, **self.inputs[seed], "format": FORMAT})
 
-    def run(self, make: Callable[[int, SeedFolder], None], *, device: str, fresh: bool) -> None:
+    def run(self, make: Callable[["Job"], None], *, device: str, fresh: bool) -> None:
         """Make the seeds that are not complete, or all of them if `fresh`, then summarize all.
 
         Parameters
         ----------
         make : callable
-            Runs a seed and writes its files into a folder.
+            Runs a seed and writes its files into the folder of its job.
         device : str
             Name of the device, as for the estimators.
         fresh : bool
@@ -71,26 +74,45 @@ class Cell:
         self._remove_leftovers()
         # In one order, so that two processes that hold locks of a cell never wait for each other.
         runs = [partial(self._run_seed, seed, make, device, fresh) for seed in sorted(self.inputs)]
-        if self.concurrent:
-            run_concurrently(runs, resolve_device(device), 4 * self.n_values)
-        else:
-            for run in runs:
-                run()
+        try:
+            if self.concurrent:
+                run_concurrently(runs, resolve_device(device), 4 * self.n_values)
+            else:
+                for run in runs:
+                    run()
+        except KeyboardInterrupt:
+            logger.warning("interrupted: %s; run the same command again to continue", self._describe_kept())
+            raise
         self._summarize()
 
-    def _run_seed(self, seed: int, make: Callable[[int, SeedFolder], None], device: str, fresh: bool) -> None:
+    def _describe_kept(self) -> str:
+        """Which seeds are complete, and which have a checkpoint."""
+        seeds = sorted(self.inputs)
+        folders = {seed: self.folder.seed(seed) for seed in seeds}
+        known = {seed: folder.facts["key"] for seed, folder in folders.items() if folder.has_facts()}
+        complete = [seed for seed in seeds if known.get(seed) == self.key(seed)]
+        begun = [seed for seed in seeds if self.folder.checkpoint_file(seed).exists()]
+        kept = {"complete seeds": complete, "seeds with a checkpoint": begun}
+        return ", ".join(f"{name}: {', '.join(map(str, found)) or 'none'}" for name, found in kept.items())
+
+    def _run_seed(self, seed: int, make: Callable[["Job"], None], device: str, fresh: bool) -> None:
         target, key = self.folder.seed(seed), self.key(seed)
         name = " ".join(value for field, value in self.identity.items() if field != "label")
+        name = f"{name}, seed {seed}"
+        checkpoint_file = self.folder.checkpoint_file(seed)
         # A job that outlived its killed workflow may still be writing the seed; it is waited for, unless it
         # has other settings.
         with locked(target.path, lambda: target.is_made_under_other_key(key)):
             recover(target.path)
             if not fresh and target.is_complete(key):
-                logger.info("%s, seed %d: complete, kept", name, seed)
+                checkpoint_file.unlink(missing_ok=True)
+                logger.info("%s: complete, kept", name)
                 return
             if problem := target.find_damage(key):
                 logger.warning("%s It is kept as %s and made again", problem, set_aside(target.path))
-            logger.info("%s, seed %d, on %s", name, seed, device_name(device))
+            if fresh:
+                checkpoint_file.unlink(missing_ok=True)
+            logger.info("%s, on %s", name, device_name(device))
             started = time.time()
             with atomic_folder(target.path) as path:
                 folder = SeedFolder(path)
@@ -98,9 +120,13 @@ class Cell:
                 # Written twice: at first so that the run can be followed while it is made, at the end with
                 # the identity of the finished run and the time at which it ended.
                 write_json(folder.file("facts"), known | facts(hardware(device)))
-                make(seed, folder)
+                checkpoint = SeedCheckpoint(checkpoint_file, path, checkpoint_key(key, device))
+                live = Live(folder, name)
+                with live.writing():
+                    make(Job(seed, folder, live, checkpoint))
                 write_json(folder.file("facts"), known | facts(hardware(device)))
                 self._check_superseded(seed, started)
+            checkpoint_file.unlink(missing_ok=True)
 
     def _check_superseded(self, seed: int, started: float) -> None:
         """Raise `InputError` if a job that began later has made the seed with other settings."""
@@ -120,3 +146,30 @@ class Cell:
     def _summarize(self) -> None:
         seeds = {str(seed): {"key": self.key(seed), **self.folder.seed(seed).metrics} for seed in self.inputs}
         write_json(self.folder.summary_file, {**self.identity, "in_table": self.in_table, "seeds": seeds})
+
+
+@dataclass(frozen=True)
+class Job:
+    """One seed that is being made.
+
+    Attributes
+    ----------
+    seed : int
+        The seed.
+    folder : SeedFolder
+        Folder to write its files into.
+    live : Live
+        Shows where the job is.
+    checkpoint : Checkpoint
+        Keeps the state of the training.
+    """
+
+    seed: int
+    folder: SeedFolder
+    live: Live
+    checkpoint: Checkpoint
+
+
+def checkpoint_key(key: str, device: str) -> str:
+    """Digest of all that the states of a training depend on, bit for bit."""
+    return digest({"key": key, "device": device_name(device), "versions": versions()})

@@ -5,6 +5,7 @@ constructor and its tags accept, and what it lacks of a `Clusterer` is computed 
 """
 
 import inspect
+import logging
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,6 +23,9 @@ from dekm.methods import Method
 from dekm.methods.autoencoder import Autoencoder
 from dekm.methods.base import Clusterer
 from dekm.methods.iteration import Iteration
+from dekm.nn.checkpoint import NO_CHECKPOINT, Checkpoint
+
+logger = logging.getLogger(__name__)
 
 # Parameters of the estimators that a configuration cannot set: a cell decides them itself.
 DECIDED = {"autoencoder", "device", "n_clusters", "on_iteration", "progress", "random_state"}
@@ -113,7 +117,7 @@ def build(
     return estimator(n_clusters=n_clusters, **decided, **settings)
 
 
-def fit(estimator: Any, X: Any, start: Autoencoder | None, history: History) -> Fit:
+def fit(estimator: Any, X: Any, start: Autoencoder | None, history: History, checkpoint: Checkpoint) -> Fit:
     """Fit an estimator and return what it learned.
 
     Parameters
@@ -126,6 +130,8 @@ def fit(estimator: Any, X: Any, start: Autoencoder | None, history: History) -> 
         A pretrained autoencoder; an estimator that has no parameter for it clusters the embedding.
     history : History
         The hook that scores each iteration.
+    checkpoint : Checkpoint
+        Where the state of the fit is kept, if its method can continue from one.
 
     Raises
     ------
@@ -139,7 +145,7 @@ def fit(estimator: Any, X: Any, start: Autoencoder | None, history: History) -> 
     else:
         X = as_vectors(X, accepts_sparse=get_tags(estimator).input_tags.sparse)
     started = time.perf_counter()
-    labels = fit_labels(estimator, X)
+    labels = fit_labels(estimator, X, checkpoint)
     seconds = time.perf_counter() - started
     embedding = find_embedding(estimator, X)
     n_iter = int(getattr(estimator, "n_iter_", 0))
@@ -157,9 +163,13 @@ def as_vectors(X: Any, *, accepts_sparse: bool) -> Any:
     return X.reshape(len(X), -1)
 
 
-def fit_labels(estimator: Any, X: Any) -> np.ndarray:
+def fit_labels(estimator: Any, X: Any, checkpoint: Checkpoint) -> np.ndarray:
     """Fit an estimator and return the cluster of each sample."""
-    labels = estimator.fit_predict(X) if hasattr(estimator, "fit_predict") else estimator.fit(X).labels_
+    if isinstance(estimator, Clusterer) and takes_checkpoint(estimator, checkpoint):
+        labels = estimator.fit(X, checkpoint=checkpoint).labels_
+    else:
+        logger.info("no checkpoints: an interrupted run of this method starts from its beginning")
+        labels = estimator.fit_predict(X) if hasattr(estimator, "fit_predict") else estimator.fit(X).labels_
     labels = np.asarray(labels)
     if labels.shape != (X.shape[0],) or labels.dtype.kind not in "iu":
         raise InputError(
@@ -167,6 +177,11 @@ def fit_labels(estimator: Any, X: Any) -> np.ndarray:
             f"they should be {X.shape[0]} integers, one per sample."
         )
     return labels.astype(np.int64)
+
+
+def takes_checkpoint(estimator: Clusterer, checkpoint: Checkpoint) -> bool:
+    """Whether a fit can be continued from a checkpoint, and is given one."""
+    return checkpoint is not NO_CHECKPOINT and "checkpoint" in inspect.signature(estimator.fit).parameters
 
 
 def find_embedding(estimator: Any, X: Any) -> np.ndarray:

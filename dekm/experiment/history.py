@@ -1,7 +1,5 @@
-"""The scores of every iteration of a run, collected through the hook of its method."""
+"""What the hooks of a pretraining and of a run collect: losses, and the scores of every iteration."""
 
-import csv
-import logging
 import time
 from pathlib import Path
 from typing import Any
@@ -10,10 +8,11 @@ import numpy as np
 import torch
 
 from dekm import metrics
-from dekm.files import csv_fields, write_arrays
+from dekm.experiment.live import Live
+from dekm.files import write_arrays
 from dekm.methods.iteration import Iteration
-
-logger = logging.getLogger(__name__)
+from dekm.nn.checkpoint import State
+from dekm.nn.stages import Epoch
 
 MAX_FRAMES = 60  # iterations that a run with a two-dimensional embedding keeps for Figure 1
 FIRST_FRAMES = 20  # the first iterations, which the paper shows, are all kept
@@ -38,6 +37,41 @@ def scores(y: np.ndarray | None, labels: np.ndarray) -> dict[str, float]:
     }
 
 
+class Epochs:
+    """The hook of a pretraining: it keeps the loss and the time of every epoch.
+
+    Parameters
+    ----------
+    live : Live
+        Gets a row per epoch while the pretraining is made.
+    """
+
+    def __init__(self, live: Live) -> None:
+        self.live = live
+        self.started = time.perf_counter()
+        self.points: list[dict[str, float]] = []
+
+    def __call__(self, epoch: Epoch) -> None:
+        """Keep an epoch."""
+        self.points.append({"epoch": epoch.n_epoch, "loss": epoch.loss, "seconds": self.seconds()})
+        self.live.plan("epoch", epoch.n_epochs)
+        self.live.update(epoch.n_epoch, self.points[-1])
+
+    def seconds(self) -> float:
+        """Time of the pretraining so far, without interruptions."""
+        return time.perf_counter() - self.started
+
+    def state(self) -> State:
+        """What a checkpoint keeps of the epochs."""
+        return State({}, {"points": self.points, "seconds_of_run": self.seconds()})
+
+    def restore(self, state: State) -> None:
+        """Take over the epochs of an interrupted pretraining."""
+        self.points = state.values["points"]
+        self.started = time.perf_counter() - state.values["seconds_of_run"]
+        self.live.restore(int(self.points[-1]["epoch"]), self.points)
+
+
 class History:
     """The hook of a run: it scores each iteration, and the method never sees the true labels.
 
@@ -45,25 +79,25 @@ class History:
     ----------
     y : ndarray of shape (n,) or None
         True labels, if the data have any.
-    live : Path, optional
-        CSV file that gets a row per iteration while the run is made.
+    live : Live, optional
+        Gets a row per iteration while the run is made.
     """
 
-    def __init__(self, y: np.ndarray | None, live: Path | None = None) -> None:
+    def __init__(self, y: np.ndarray | None, live: Live | None = None) -> None:
         self.y = y
         self.live = live
         self.started = time.perf_counter()
+        self.points: list[dict[str, float]] = []
         self.scores: list[dict[str, float]] = []
         self.frames: list[dict[str, np.ndarray]] = []
         self.stride = 1
 
     def __call__(self, iteration: Iteration) -> None:
-        """Score the labels of one iteration, log them, and keep what Figure 1 shows."""
+        """Score the labels of one iteration, and keep what Figure 1 shows."""
         self.scores.append(scores(self.y, iteration.labels.cpu().numpy()))
-        shown = " ".join(f"{name}={value:.4f}" for name, value in self.scores[-1].items())
-        logger.info("iteration %d: %s changed=%.4f", iteration.n_iter, shown, iteration.changed)
+        self.points.append(self._point(iteration))
         if self.live is not None:
-            self._append_row(iteration, self.live)
+            self.live.update(iteration.n_iter, self.points[-1])
         if iteration.H.shape[1] == 2:
             self._keep_frame(iteration)
 
@@ -78,17 +112,36 @@ class History:
             arrays |= {name: np.stack([frame[name] for frame in self.frames]) for name in self.frames[0]}
             write_arrays(file, arrays)
 
-    def _append_row(self, iteration: Iteration, file: Path) -> None:
-        row = {
+    def state(self) -> State:
+        """What a checkpoint keeps of the history."""
+        frames = {
+            f"frame.{i}.{name}": torch.from_numpy(value)
+            for i, frame in enumerate(self.frames)
+            for name, value in frame.items()
+        }
+        values = {"points": self.points, "scores": self.scores, "stride": self.stride}
+        return State(frames, values | {"seconds_of_run": time.perf_counter() - self.started})
+
+    def restore(self, state: State) -> None:
+        """Take over the history of an interrupted run."""
+        self.points, self.scores = state.values["points"], state.values["scores"]
+        self.stride = state.values["stride"]
+        self.started = time.perf_counter() - state.values["seconds_of_run"]
+        frames: dict[int, dict[str, np.ndarray]] = {}
+        for key, value in state.tensors.items():
+            if key.startswith("frame."):
+                _, i, name = key.split(".")
+                frames.setdefault(int(i), {})[name] = value.numpy()
+        self.frames = [frames[i] for i in sorted(frames)]
+        if self.live is not None:
+            self.live.restore(int(self.points[-1]["n_iter"]), self.points)
+
+    def _point(self, iteration: Iteration) -> dict[str, float]:
+        return {
             **iteration.row(),
             "seconds": time.perf_counter() - self.started,
             **self.scores[-1],
         }
-        with file.open("a", newline="", encoding="utf-8") as stream:
-            writer = csv.DictWriter(stream, fieldnames=list(row))
-            if iteration.n_iter == 0:
-                writer.writeheader()
-            writer.writerow(csv_fields(row))
 
     def _keep_frame(self, iteration: Iteration) -> None:
         """Keep this iteration; of the earlier ones all of the first, and every `stride`-th of the others."""

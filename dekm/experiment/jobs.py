@@ -6,21 +6,22 @@ scores and nowhere else.
 
 import logging
 import math
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from dekm.datasets import prepared
 from dekm.errors import InputError
-from dekm.experiment.cells import Cell
+from dekm.experiment.cells import Cell, Job
+from dekm.experiment.checkpoints import RecordedCheckpoint
 from dekm.experiment.estimators import Settings, build, check_settings, fit
-from dekm.experiment.history import History
+from dekm.experiment.history import Epochs, History
 from dekm.experiment.protocols import VECTOR_EMBEDDING_DIM
 from dekm.experiment.provenance import method_code_digest, pretraining_code_digest
 from dekm.experiment.records import write_pretraining, write_run
 from dekm.methods import find_method
 from dekm.methods.autoencoder import Autoencoder
+from dekm.nn.checkpoint import NO_CHECKPOINT
 from dekm.results.advice import advice
 from dekm.results.folders import SeedFolder
 from dekm.results.result_set import ResultSet
@@ -60,13 +61,14 @@ def pretrain_cell(
     network = settings.get("network")
     shared = {"settings": settings, "data": data["digest"], "sources": pretraining_code_digest(network)}
 
-    def pretrain(seed: int, folder: SeedFolder) -> None:
-        started = time.perf_counter()
+    def pretrain(job: Job) -> None:
+        epochs = Epochs(job.live)
+        checkpoint = RecordedCheckpoint(job.checkpoint, epochs)
         autoencoder = Autoencoder(
-            architecture="auto" if network else kind, device=device, random_state=seed, **settings
+            architecture="auto" if network else kind, device=device, random_state=job.seed, **settings
         )
-        autoencoder.fit(X)
-        write_pretraining(folder, autoencoder, time.perf_counter() - started)
+        autoencoder.fit(X, checkpoint=NO_CHECKPOINT if network else checkpoint, on_epoch=epochs)
+        write_pretraining(job.folder, autoencoder, epochs.seconds())
 
     cell = Cell(
         result_set.pretraining(dataset, architecture),
@@ -134,10 +136,13 @@ def cluster_cell(
         "sources": method_code_digest(row.module),
     }
 
-    def cluster(seed: int, folder: SeedFolder) -> None:
-        history, start = History(y, folder.file("live")), load_start(starts[seed], device, network)
-        estimator = build(row, data["n_clusters"], settings, start, device, seed)
-        write_run(folder, estimator, fit(estimator, X, start, history), X, history)
+    def cluster(job: Job) -> None:
+        history, start = History(y, job.live), load_start(starts[job.seed], device, network)
+        checkpoint = NO_CHECKPOINT if network else RecordedCheckpoint(job.checkpoint, history)
+        estimator = build(row, data["n_clusters"], settings, start, device, job.seed)
+        planned, may_stop_early = getattr(estimator, "planned_iterations", 0), hasattr(estimator, "tol")
+        job.live.plan("iteration", planned, may_stop_early=may_stop_early)
+        write_run(job.folder, estimator, fit(estimator, X, start, history, checkpoint), X, history)
 
     cell = Cell(
         result_set.cell(dataset, method),

@@ -46,14 +46,19 @@ def source_digest(*modules: str) -> str:
 def facts(hardware: Mapping[str, Any]) -> dict[str, Any]:
     """What made a result: versions, commit, machine and time, and an identity of its own."""
     return {
-        "versions": {"python": platform.python_version()}
-        | {name: importlib.metadata.version(name) for name in VERSIONED},
+        "versions": versions(),
         "commit": commit(),
         "platform": platform.platform(),
         **hardware,
         "created": dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds"),
         "id": uuid.uuid4().hex,
     }
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of the libraries that compute."""
+    libraries = {name: importlib.metadata.version(name) for name in VERSIONED}
+    return {"python": platform.python_version()} | libraries
 
 
 def pretraining_code_digest(network: str | None = None) -> str:

@@ -28,7 +28,6 @@ def write_run(folder: SeedFolder, estimator: Any, fit: Fit, X: Any, history: His
     if hasattr(estimator, "save"):
         estimator.save(folder.file("model"))
     write_csv(folder.file("history"), history.rows(fit.history))
-    folder.file("live").unlink(missing_ok=True)
     write_array(folder.file("labels"), fit.labels)
     write_array(folder.file("embedding"), fit.embedding)
     history.save_iterations(folder.file("iterations"))

@@ -23,10 +23,12 @@ from dekm.methods.validation import (
     check_parameters,
     check_samples,
 )
+from dekm.nn.checkpoint import NO_CHECKPOINT, Checkpoint
 from dekm.nn.device import default_modes, resolve_device
 from dekm.nn.networks import INITIALIZE, KERNELS, Network, empty_network
 from dekm.nn.own_network import BuildNetwork, build_network, seeded
-from dekm.nn.pretraining import pretrain, pretrain_layers
+from dekm.nn.pretraining import pretrain
+from dekm.nn.stages import OnEpoch
 from dekm.nn.training import encode
 
 
@@ -144,8 +146,19 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self.random_state = random_state
 
     @default_modes()
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Pretrain on vectors (n, d) or images (n, h, w, c); `y` is ignored."""
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
+        on_epoch: OnEpoch | None = None,
+    ) -> Self:
+        """Pretrain on vectors (n, d) or images (n, h, w, c); `y` is ignored.
+
+        After every epoch, `on_epoch` is called with an `Epoch` and the state is kept in `checkpoint`, from
+        which an interrupted fit continues; by default nothing is kept.
+        """
         check_parameters(self)
         samples = check_samples(self, X, reset=True).to(resolve_device(self.device))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -156,15 +169,11 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         if init in INITIALIZE:
             INITIALIZE[init](self.module_, generator)
         self.module_.to(samples.device)
-        schedule: dict[str, Any] = {"n_epochs": self.n_epochs, "batch_size": self.batch_size, "lr": self.lr}
-        if self.layerwise:
-            pretrain_layers(
-                self.module_.encoder, self.module_.decoder, samples, **schedule, generator=generator
-            )
+        names = ("n_epochs", "batch_size", "lr", "layerwise", "progress")
+        settings: dict[str, Any] = {name: getattr(self, name) for name in names}
+        training: dict[str, Any] = {"generator": generator, "checkpoint": checkpoint, "on_epoch": on_epoch}
         with self.random_layers(seed, samples.device):
-            self.loss_curve_ = pretrain(
-                self.module_, samples, **schedule, generator=generator, progress=self.progress
-            )
+            self.loss_curve_ = pretrain(self.module_, samples, **settings, **training)
         return self
 
     def random_layers(self, seed: int, device: torch.device) -> contextlib.AbstractContextManager[None]:

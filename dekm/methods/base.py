@@ -20,7 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
-from tqdm import tqdm
+from tqdm.auto import tqdm
 
 from dekm.clustering.kmeans import Partition, nearest_center
 from dekm.errors import InputError
@@ -72,6 +72,11 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         "n_init": Integer(1, maximum=MOST_RESTARTS),
     }
     _ADVICE = "Try a smaller n_clusters."  # in the warning about empty clusters
+
+    @property
+    def planned_iterations(self) -> int:
+        """Largest number of updates of the representation in a fit; 0 for a method without updates."""
+        return getattr(self, "max_iter", 0)
 
     @default_modes()
     def transform(self, X: Any) -> np.ndarray:
@@ -183,7 +188,7 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         random_state = check_random_state(self.random_state)
         self.history_: list[dict[str, float]] = []
         self._first_labels: Tensor | None = None
-        self._bar = tqdm(desc=type(self).__name__, unit=" iterations", disable=not self.progress)
+        self._bar: tqdm | None = None  # begins with the first iteration, below that of a pretraining
         self._until_finished = contextlib.ExitStack()
         self._started = time.perf_counter()
         self._seed = int(random_state.randint(2**31 - 1))
@@ -196,11 +201,24 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
             self._first_labels = iteration.labels.clone()
         iteration = replace(iteration, first_labels=self._first_labels)
         self.history_.append(iteration.row() | {"seconds": seconds})
-        self._bar.update(min(iteration.n_iter, 1))
-        self._bar.set_postfix(loss=iteration.loss, changed=iteration.changed)
+        self._show(iteration)
         if self.on_iteration is not None:
             self.on_iteration(iteration)
         self._started = time.perf_counter() - seconds
+
+    def _show(self, iteration: Iteration) -> None:
+        if self._bar is None:
+            n_iter, total = iteration.n_iter, self.planned_iterations
+            self._bar = tqdm(
+                desc=type(self).__name__,
+                unit=" iterations",
+                initial=n_iter,
+                total=total,
+                disable=not self.progress,
+            )
+        self._bar.update(iteration.n_iter - self._bar.n)
+        if iteration.n_iter > 0:
+            self._bar.set_postfix(loss=iteration.loss, changed=iteration.changed)
 
     def finish_fit(self, H: Float[Tensor, "n e"], partition: Partition, n_iter: int) -> Self:
         """Set the learned attributes and return the estimator; warn if the partition is doubtful.
@@ -214,7 +232,8 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         n_iter : int
             Number of updates of the representation.
         """
-        self._bar.close()
+        if self._bar is not None:
+            self._bar.close()
         self._until_finished.close()
         self.embedding_ = H.cpu().numpy()
         self.labels_ = partition.labels.cpu().numpy()

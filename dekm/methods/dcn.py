@@ -15,6 +15,7 @@ from dekm.methods.deep import DeepClusterer
 from dekm.methods.iteration import Iteration, OnIteration
 from dekm.methods.validation import Constraints, Integer, Number
 from dekm.metrics import label_change
+from dekm.nn.checkpoint import NO_CHECKPOINT, Checkpoint
 from dekm.nn.device import default_modes
 from dekm.nn.training import Step, batches, encode, squared_error, steps_per_epoch, train
 
@@ -153,8 +154,8 @@ class DCN(DeepClusterer):
         self.progress = progress
 
     @default_modes()
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Cluster `X`; `y` is ignored."""
+    def fit(self, X: Any, y: Any = None, *, checkpoint: Checkpoint = NO_CHECKPOINT) -> Self:
+        """Cluster `X`; `y` is ignored. An interrupted fit continues from its `checkpoint`."""
         random_state, generator = self.start_fit()
         samples = self.load_samples(X, reset=True)
         network = self.pretrained_network(samples, random_state)
@@ -182,8 +183,10 @@ class DCN(DeepClusterer):
             len(samples), self.batch_size, generator=generator, reshuffle=True, device=samples.device
         )
         n_steps = self.epochs_per_iter * steps_per_epoch(len(samples), self.batch_size)
-        for n_iter in range(1, self.max_iter + 1):
-            previous = partition.labels
+        kept = checkpoint, step, {"U": U, "labels": labels, "counts": counts}, random_state
+        (finished,) = self.continue_fit(*kept, stream, n_steps, 0)
+        for n_iter in range(finished + 1, self.max_iter + 1):
+            previous = labels.clone()
             loss = train(step, islice(stream, n_steps))  # Equation (6), by Adam
             H = encode(encoder, samples)
             # As in the authors' code: K-means on all samples replaces the labels and centers of the batches.
@@ -192,6 +195,8 @@ class DCN(DeepClusterer):
             labels.copy_(partition.labels)
             changed = label_change(previous, labels, match=False)
             self.report(Iteration(n_iter, H, *partition[:3], changed, loss))
+            if n_iter < self.max_iter:
+                self.keep_state(*kept, n_iter)
         return self.finish_fit(H, partition, self.max_iter)
 
     def published_autoencoder(self, samples: Float[Tensor, "n ..."]) -> Autoencoder:

@@ -18,6 +18,7 @@ from dekm.methods.iteration import Iteration, OnIteration
 from dekm.methods.soft_assignment import kl_divergence, soft_assignment, target_distribution
 from dekm.methods.validation import Choice, Constraints, Integer, Number
 from dekm.metrics import label_change
+from dekm.nn.checkpoint import NO_CHECKPOINT, Checkpoint
 from dekm.nn.device import default_modes
 from dekm.nn.optimizers import SGD, Adam
 from dekm.nn.training import EMBEDDING_BATCH, Loss, Step, batches, encode, train
@@ -153,8 +154,8 @@ class DEC(DeepClusterer):
         self.progress = progress
 
     @default_modes()
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Cluster `X`; `y` is ignored."""
+    def fit(self, X: Any, y: Any = None, *, checkpoint: Checkpoint = NO_CHECKPOINT) -> Self:
+        """Cluster `X`; `y` is ignored. An interrupted fit continues from its `checkpoint`."""
         random_state, generator = self.start_fit()
         samples = self.load_samples(X, reset=True)
         network = self.pretrained_network(samples, random_state)
@@ -180,19 +181,23 @@ class DEC(DeepClusterer):
         stream = batches(
             len(samples), self.batch_size, generator=generator, reshuffle=False, device=samples.device
         )
-        labels, loss, changed = None, float("nan"), float("nan")
-        for n_iter in range(self.max_iter + 1):
+        labels = partition.labels.clone()
+        kept = checkpoint, step, {"labels": labels}, random_state
+        first, loss = self.continue_fit(*kept, stream, self.update_interval, 0, float("nan"))
+        changed = float("nan")
+        for n_iter in range(first, self.max_iter + 1):
             H = encode(encoder, samples)
             partition = assign(H, U.detach())  # the nearest centroid has the largest q
-            if labels is not None:
+            if n_iter > 0:
                 changed = label_change(labels, partition.labels, match=False)
-            labels = partition.labels
+            labels.copy_(partition.labels)
             self.report(Iteration(n_iter, H, *partition[:3], changed, loss))
             if changed < self.tol or n_iter == self.max_iter:
                 break
             Q = torch.cat([soft_assignment(h, U.detach()) for h in H.split(EMBEDDING_BATCH)])
             P.copy_(target_distribution(Q))  # Equation (3)
             loss = train(step, islice(stream, self.update_interval))  # Equations (4) and (5)
+            self.keep_state(*kept, n_iter + 1, loss)
         self.warn_unless_converged(changed, self.tol, self.max_iter)
         return self.finish_fit(H, partition, n_iter)
 

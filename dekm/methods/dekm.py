@@ -16,6 +16,7 @@ from dekm.methods.iteration import Iteration, OnIteration
 from dekm.methods.representation import move_to_centroids, representation_loss
 from dekm.methods.validation import MOST_RESTARTS, Choice, Constraints, Integer, Number
 from dekm.metrics import label_change
+from dekm.nn.checkpoint import NO_CHECKPOINT, Checkpoint, copy_values
 from dekm.nn.device import default_modes, precision_of_steps
 from dekm.nn.training import Step, batches, encode, squared_error, steps_per_epoch, train
 
@@ -158,8 +159,8 @@ class DEKM(DeepClusterer):
         self.progress = progress
 
     @default_modes()
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Cluster `X`; `y` is ignored."""
+    def fit(self, X: Any, y: Any = None, *, checkpoint: Checkpoint = NO_CHECKPOINT) -> Self:
+        """Cluster `X`; `y` is ignored. An interrupted fit continues from its `checkpoint`."""
         if self.init_update == "fresh" and self.n_init_update == 0:
             raise InputError("n_init_update=0 should be >= 1 with init_update='fresh'.")
         random_state, generator = self.start_fit()
@@ -179,9 +180,15 @@ class DEKM(DeepClusterer):
 
         step = Step(loss_of, (network if self.reconstruction else encoder).parameters(), lr=self.lr)
         stream = batches(n, self.batch_size, generator=generator, reshuffle=False, device=samples.device)
-        previous: Partition | None = None
-        loss, changed = float("nan"), float("nan")
-        for n_iter in range(self.max_iter + 1):  # line 2
+        live = {
+            "labels": torch.empty(n, dtype=torch.int64, device=samples.device),
+            "centers": torch.empty(self.n_clusters, e, device=samples.device),
+        }
+        kept, n_steps = (checkpoint, step, live, random_state), self.steps_of_iteration(n)
+        first, loss, *rest = self.continue_fit(*kept, stream, n_steps, 0, float("nan"), float("nan"), 0)
+        previous = Partition(live["labels"], live["centers"], *rest) if first > 0 else None
+        changed = float("nan")
+        for n_iter in range(first, self.max_iter + 1):  # line 2
             H = encode(encoder, samples)  # line 3
             partition = self._partition(H, previous, random_state)  # line 4
             if previous is not None:
@@ -196,11 +203,14 @@ class DEKM(DeepClusterer):
             with precision_of_steps(H):  # as in the loss, so that only the replaced columns differ
                 Y, M = H @ V.T, U @ V.T
             Y_target.copy_(move_to_centroids(Y, M, labels, self._columns(e, random_state)))
-            loss = train(step, islice(stream, self._n_steps(n)))  # line 7
+            loss = train(step, islice(stream, n_steps))  # line 7
+            copy_values(live, {"labels": labels, "centers": U})
+            self.keep_state(*kept, n_iter + 1, loss, inertia, previous.n_iter)
         self.warn_unless_converged(changed, self.tol, self.max_iter)
         return self.finish_fit(H, partition, n_iter)
 
-    def _n_steps(self, n_samples: int) -> int:
+    def steps_of_iteration(self, n_samples: int) -> int:
+        """Number of steps between two runs of K-means."""
         in_a_pass = steps_per_epoch(n_samples, self.batch_size)
         return self.n_passes * in_a_pass if self.n_batches == "pass" else int(self.n_batches)
 

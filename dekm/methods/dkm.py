@@ -18,6 +18,7 @@ from dekm.methods.deep import DeepClusterer
 from dekm.methods.iteration import Iteration, OnIteration
 from dekm.methods.validation import Choice, Constraints, Integer, Number
 from dekm.metrics import label_change
+from dekm.nn.checkpoint import NO_CHECKPOINT, Checkpoint
 from dekm.nn.device import default_modes
 from dekm.nn.training import Step, batches, encode, squared_error, steps_per_epoch, train
 
@@ -164,8 +165,8 @@ class DKM(DeepClusterer):
         self.progress = progress
 
     @default_modes()
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Cluster `X`; `y` is ignored."""
+    def fit(self, X: Any, y: Any = None, *, checkpoint: Checkpoint = NO_CHECKPOINT) -> Self:
+        """Cluster `X`; `y` is ignored. An interrupted fit continues from its `checkpoint`."""
         random_state, generator = self.start_fit()
         if self.annealed and isinstance(self.autoencoder, FrozenEstimator):
             raise InputError("autoencoder is fitted; with annealed=True it should be unfitted, or None.")
@@ -196,15 +197,25 @@ class DKM(DeepClusterer):
             len(samples), self.batch_size, generator=generator, reshuffle=True, device=samples.device
         )
         n_steps = self.epochs_per_iter * steps_per_epoch(len(samples), self.batch_size)
-        for n_iter, value in enumerate(alphas, start=1):
-            previous = partition.labels
+        labels = partition.labels.clone()
+        kept = checkpoint, step, {"labels": labels}, random_state
+        (finished,) = self.continue_fit(*kept, stream, n_steps, 0)
+        for n_iter, value in enumerate(alphas[finished:], start=finished + 1):
             alpha.fill_(value)  # Section 3.2
             loss = train(step, islice(stream, n_steps))
             H = encode(encoder, samples)
             partition = assign(H, U.detach())
-            changed = label_change(previous, partition.labels, match=False)
+            changed = label_change(labels, partition.labels, match=False)
+            labels.copy_(partition.labels)
             self.report(Iteration(n_iter, H, *partition[:3], changed, loss))
+            if n_iter < len(alphas):
+                self.keep_state(*kept, n_iter)
         return self.finish_fit(H, partition, len(alphas))
+
+    @property
+    def planned_iterations(self) -> int:
+        """Number of iterations of a fit."""
+        return len(self._alphas())
 
     def _alphas(self) -> Sequence[float]:
         """The inverse temperature of every iteration."""
@@ -215,8 +226,5 @@ class DKM(DeepClusterer):
     def published_autoencoder(self, samples: Float[Tensor, "n ..."]) -> Autoencoder:
         """Fully connected with e = k."""
         return Autoencoder(
-            architecture="mlp",
-            embedding_dim=self.n_clusters,
-            device=self.device,
-            progress=self.progress,
+            architecture="mlp", embedding_dim=self.n_clusters, device=self.device, progress=self.progress
         )

@@ -29,6 +29,14 @@ class Optimizer:
         self.lr = lr
         self.state = [self._initial_state(parameter) for parameter in self.parameters]
 
+    def tensors(self) -> dict[str, Tensor]:
+        """The state of the optimizer by name; the tensors change with every step."""
+        return {
+            f"optimizer.{i}.{j}": tensor
+            for i, state in enumerate(self.state)
+            for j, tensor in enumerate(state)
+        }
+
     def zero_grad(self) -> None:
         """Remove the gradients of all parameters."""
         for parameter in self.parameters:

@@ -5,15 +5,16 @@ References
 .. [1] Xie, Girshick and Farhadi (2016). Unsupervised Deep Embedding for Clustering Analysis. ICML.
 """
 
-from itertools import chain, islice
+from itertools import chain
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from tqdm import trange
 
+from dekm.nn.checkpoint import NO_CHECKPOINT, Checkpoint
 from dekm.nn.networks import Network
-from dekm.nn.training import Step, batches, encode, squared_error, steps_per_epoch, train
+from dekm.nn.stages import OnEpoch, Stages
+from dekm.nn.training import Step, batches, encode, squared_error, steps_per_epoch
 
 DROPOUT = 0.2
 
@@ -26,33 +27,68 @@ def pretrain(
     batch_size: int,
     lr: float,
     generator: torch.Generator,
+    layerwise: bool = False,
     progress: bool = False,
+    checkpoint: Checkpoint = NO_CHECKPOINT,
+    on_epoch: OnEpoch | None = None,
 ) -> list[float]:
     """Minimize Equation (1) by Adam, in place: line 1 of Algorithm 1.
+
+    Parameters
+    ----------
+    autoencoder : torch.nn.Module
+        The network, with the submodules ``encoder`` and ``decoder``.
+    X : float32 tensor of shape (n, ...)
+        Samples.
+    n_epochs : int
+        Passes over the samples; if `layerwise`, as many for every layer before.
+    batch_size : int
+        Samples per step.
+    lr : float
+        Learning rate of Adam.
+    generator : torch.Generator
+        Random generator of the order of the samples, on the CPU.
+    layerwise : bool
+        Whether to call `pretrain_layers` first.
+    progress : bool
+        Whether to show a progress bar over the epochs.
+    checkpoint : Checkpoint
+        Where the state is kept, and from where an interrupted pretraining continues, with the same result as
+        without the interruption.
+    on_epoch : callable or None
+        Called with an `Epoch` after every epoch.
 
     Returns
     -------
     list of float
-        Mean loss of the batches of every epoch.
+        Mean loss of the batches of every epoch of the whole network.
     """
 
     def loss(index: Tensor) -> Tensor:
         x = X[index]
         return squared_error(autoencoder(x), x)
 
+    stages = Stages(
+        autoencoder,
+        n_stages=1 + (len(linear_layers(autoencoder, "encoder")) if layerwise else 0),
+        n_epochs=n_epochs,
+        n_steps=steps_per_epoch(len(X), batch_size),
+        progress=progress,
+        checkpoint=checkpoint,
+        on_epoch=on_epoch,
+    )
+    if layerwise:
+        pretrain_layers(autoencoder, X, stages, batch_size=batch_size, lr=lr, generator=generator)
     step = Step(loss, autoencoder.parameters(), lr=lr)
     stream = batches(len(X), batch_size, generator=generator, reshuffle=True, device=X.device)
-    n_steps = steps_per_epoch(len(X), batch_size)
-    epochs = trange(n_epochs, desc="Pretraining", disable=not progress)
-    return [train(step, islice(stream, n_steps)) for _ in epochs]
+    return stages.run(step, stream)
 
 
 def pretrain_layers(
-    encoder: nn.Module,
-    decoder: nn.Module,
+    autoencoder: Network,
     X: Float[Tensor, "n ..."],
+    stages: Stages,
     *,
-    n_epochs: int,
     batch_size: int,
     lr: float,
     generator: torch.Generator,
@@ -60,12 +96,12 @@ def pretrain_layers(
     """Train the layers of a fully connected autoencoder one after the other by Adam, in place.
 
     Every layer of the encoder and its mirror in the decoder are a denoising autoencoder of the activations
-    of the layers below, trained for `n_epochs`. Dropout of 0.2 is applied to the input and the output of a
+    of the layers below, trained for a stage. Dropout of 0.2 is applied to the input and the output of a
     layer, but not to the samples and not to the embedding. The embedding and the reconstructed samples are
     linear, all other activations are ReLU.
     """
-    encoders = [layer for layer in encoder.children() if isinstance(layer, nn.Linear)]
-    decoders = [layer for layer in decoder.children() if isinstance(layer, nn.Linear)][::-1]
+    encoders = linear_layers(autoencoder, "encoder")
+    decoders = linear_layers(autoencoder, "decoder")[::-1]
     # `generator` is on the CPU; dropout is drawn on the device of the samples.
     seed = int(torch.randint(2**31, (1,), generator=generator, device="cpu"))
     noise = torch.Generator(X.device).manual_seed(seed)
@@ -83,9 +119,13 @@ def pretrain_layers(
             lr=lr,
             generator=noise,
         )
-        for _ in range(n_epochs):
-            train(step, islice(stream, steps_per_epoch(len(X), batch_size)))
+        stages.run(step, stream, generator=noise)
         inputs = encode(encode_layer, inputs)
+
+
+def linear_layers(autoencoder: nn.Module, part: str) -> list[nn.Linear]:
+    """The fully connected layers of the "encoder" or the "decoder"."""
+    return [layer for layer in autoencoder.get_submodule(part).children() if isinstance(layer, nn.Linear)]
 
 
 def denoising_step(

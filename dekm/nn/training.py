@@ -78,6 +78,17 @@ class Step:
                 self._replay = self._capture(index, self._side_stream)
             return self._replay(index)
 
+    def tensors(self) -> dict[str, Tensor]:
+        """The parameters and the state of the optimizer by name; the tensors change with every step."""
+        parameters = {f"parameter.{i}": value.detach() for i, value in enumerate(self.parameters)}
+        return parameters | self.optimizer.tensors()
+
+    def capture(self, index: Int[Tensor, " b"]) -> None:
+        """On a GPU, take the steps of the warm-up and capture the graph, which all later steps replay."""
+        if self._side_stream is not None:
+            for _ in range(self._warm_up + 1):
+                self(index)
+
     def _step(self, index: Int[Tensor, " b"]) -> Float[Tensor, ""]:
         self.optimizer.zero_grad()
         loss = self.loss(index)

@@ -31,6 +31,10 @@ class CellFolder:
         """Folders of the seeds that processes make now, or were making when they were killed."""
         return {self.path / path.name.split(".")[1] for path in self.path.glob(".seed*.*.*")}
 
+    def checkpoint_file(self, seed: int | str) -> Path:
+        """File of the state of a seed that is being made, from which an interrupted job continues."""
+        return self.path / f".seed{seed}.checkpoint.safetensors"
+
     def summary(self) -> dict[str, Any]:
         """What the cell is, and the metrics of each seed by its number."""
         fields = {"dataset": str, "seeds": dict}

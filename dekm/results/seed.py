@@ -25,7 +25,8 @@ SEED_FILES = {
     "loss": "loss.csv",  # of a pretraining, one row per epoch
     "model": "model.safetensors",  # of a run
     "history": "history.csv",  # of a run, one row per iteration
-    "live": "live.csv",  # the history of a run that is being made
+    "live": "live.csv",  # the rows so far of a seed that is being made
+    "progress": "progress.json",  # where a seed that is being made is
     "labels": "labels.npy",  # of a run, the cluster of each sample
     "embedding": "embedding.npy",  # of a run
     "iterations": "iterations.npz",  # of a run with a two-dimensional embedding

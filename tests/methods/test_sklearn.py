@@ -67,8 +67,13 @@ def test_a_method_returns_data_frames_when_set_to(name, make_method, table):
     assert estimator.score(table) == pytest.approx(-estimator.inertia_, rel=1e-4)
 
 
-def test_a_progress_bar_is_shown_when_asked(make_method, blobs, capsys):
+def test_progress_bars_are_shown_when_asked(make_method, blobs, capsys):
     make_method("dekm", progress=True).fit(blobs.X)
-    assert "DEKM" in capsys.readouterr().err
+    pretraining, iterations = capsys.readouterr().err.split("\n")[:2]
+    assert "Pretraining: 100%" in pretraining
+    assert "3/3 [" in pretraining
+    assert "DEKM: " in iterations
+    for shown in ("2 [", "loss=", "changed="):
+        assert shown in iterations
     make_method("dekm").fit(blobs.X)
     assert capsys.readouterr().err == ""

@@ -19,6 +19,7 @@ from dekm.methods import METHODS
 from dekm.nn.networks import ConvAutoencoder, MLPAutoencoder, xavier_initialize
 from dekm.nn.own_network import build_network, seeded
 from dekm.nn.training import WARM_UP, Step, batches, squared_error
+from tests.helpers.checkpoints import InterruptedTrainingError, Memory
 from tests.helpers.networks import random_network
 from tests.helpers.prepared_files import files
 
@@ -137,6 +138,37 @@ def test_a_method_with_captured_steps_equals_the_method_without_captures(
     losses = [[iteration["loss"] for iteration in estimator.history_] for estimator in fitted]
     assert losses[0] == pytest.approx(losses[1], rel=1e-3, nan_ok=True)
     np.testing.assert_allclose(fitted[0].embedding_, fitted[1].embedding_, rtol=1e-2, atol=1e-3)
+
+
+def continued(make, X):
+    """A new estimator, fitted after an interruption at its second checkpoint."""
+    memory = Memory(stop_after=2)
+    with pytest.raises(InterruptedTrainingError):
+        make().fit(X, checkpoint=memory)
+    return make().fit(X, checkpoint=memory)
+
+
+@pytest.mark.parametrize("layerwise", [False, True])
+def test_an_interrupted_pretraining_is_continued(layerwise, tiny, images):
+    architecture = "mlp" if layerwise else "conv"
+    params = {"layerwise": layerwise, "architecture": architecture, "batch_size": 8, "device": "cuda"}
+    expected, found = tiny(**params).fit(images.X), continued(lambda: tiny(**params), images.X)
+    assert found.loss_curve_ == expected.loss_curve_
+    np.testing.assert_array_equal(found.transform(images.X), expected.transform(images.X))
+
+
+@pytest.mark.parametrize("name", ["dec", "dcn", "dkm", "dekm"])
+def test_an_interrupted_method_is_continued(name, make_method, images):
+    def make():
+        changes = {"batch_size": 8, "max_iter": 4, "tol": 0.0, "update_interval": 6}
+        estimator = make_method(name, device="cuda")
+        return estimator.set_params(
+            **{key: value for key, value in changes.items() if key in estimator.get_params()}
+        )
+
+    expected, found = make().fit(images.X), continued(make, images.X)
+    np.testing.assert_array_equal(found.embedding_, expected.embedding_)
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
 
 
 @pytest.mark.parametrize("device", DEVICES)

@@ -5,6 +5,7 @@ import torch
 from dekm.errors import InputError
 from dekm.nn.networks import ConvAutoencoder, MLPAutoencoder, released_initialize, xavier_initialize
 from dekm.nn.pretraining import denoising_step, pretrain_layers
+from dekm.nn.stages import Stages
 from dekm.nn.training import squared_error
 
 
@@ -19,8 +20,8 @@ def test_layers_are_trained_in_place_and_repeat_bit_by_bit(blobs):
     modules = [dense(), dense()]
     for module in modules:
         generator = torch.Generator().manual_seed(1)
-        params = {"n_epochs": 2, "batch_size": 64, "lr": 1e-3, "generator": generator}
-        pretrain_layers(module.encoder, module.decoder, X, **params)
+        stages = Stages(module, n_stages=4, n_epochs=2, n_steps=5)
+        pretrain_layers(module, X, stages, batch_size=64, lr=1e-3, generator=generator)
     for before, first, second in zip(dense().parameters(), *(m.parameters() for m in modules), strict=True):
         assert not torch.equal(before, first)
         assert torch.equal(first, second)
@@ -32,9 +33,8 @@ def test_layers_pretrained_one_by_one_reconstruct_better_than_random_ones(blobs)
     xavier_initialize(module, torch.Generator().manual_seed(0))
     before = squared_error(module(X), X).item()
     generator = torch.Generator().manual_seed(1)
-    pretrain_layers(
-        module.encoder, module.decoder, X, n_epochs=20, batch_size=64, lr=1e-2, generator=generator
-    )
+    stages = Stages(module, n_stages=4, n_epochs=20, n_steps=5)
+    pretrain_layers(module, X, stages, batch_size=64, lr=1e-2, generator=generator)
     assert squared_error(module(X), X).item() < 0.7 * before
 
 
@@ -96,7 +96,7 @@ def test_released_weights_of_the_convolutional_network_are_those_of_its_encoder_
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"init": "uniform"}, r"init='uniform' should be 'xavier' or 'released'\."),
+        ({"init": "uniform"}, r"init='uniform' should be 'auto', 'xavier', 'released' or 'module'\."),
         ({"layerwise": "yes"}, r"layerwise='yes' should be True or False\."),
         ({"hidden": (8, 0)}, r"hidden\[1\]=0 should be an integer >= 1\."),
         ({"channels": (8,)}, r"channels=\(8,\) should be 3 integers >= 1\."),

@@ -1,0 +1,107 @@
+"""Where a running job is: what it writes about itself, and whether it still runs."""
+
+import json
+import os
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from dekm.files import read_json
+from dekm.files.leftovers import Writer
+
+HEARTBEAT_SECONDS = 10.0  # a job touches its file so often, also within a long iteration
+SILENT_SECONDS = 120.0  # without a heartbeat for so long, a job is taken for dead
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a seed that is being made is.
+
+    Attributes
+    ----------
+    host, pid : str, int
+        The process that makes it.
+    unit : str
+        What is counted: "epoch" or "iteration".
+    done : int
+        Number of finished epochs or iterations.
+    total : int
+        Their number at the end, or the largest one.
+    may_stop_early : bool
+        Whether the job may end before `total`.
+    seconds : float
+        Time of the job so far.
+    seconds_per_unit : float or None
+        Mean time of an epoch or iteration; None before two of them are known.
+    latest : dict of str to float
+        What the last epoch or iteration gave: loss, changed, scores.
+    """
+
+    host: str
+    pid: int
+    unit: str
+    done: int
+    total: int
+    may_stop_early: bool
+    seconds: float
+    seconds_per_unit: float | None
+    latest: dict[str, float]
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Time until `total`; None if it cannot be told yet."""
+        return None if self.seconds_per_unit is None else (self.total - self.done) * self.seconds_per_unit
+
+    def describe(self) -> str:
+        """Position and time left, such as "epoch 57/200, 3 min left"."""
+        if self.total == 0:
+            return "running"
+        place = f"{self.unit} {self.done}/{self.total}"
+        if self.seconds_left is None:
+            return place
+        bound = "at most " if self.may_stop_early else ""
+        return f"{place}, {bound}{duration(self.seconds_left)} left"
+
+    def write(self, file: Path) -> None:
+        """Write the file of a job's progress, whole or not at all; it need not outlive a power failure."""
+        temporary = file.with_suffix(".tmp")
+        temporary.write_text(json.dumps(asdict(self)))
+        os.replace(temporary, file)
+
+
+def read_progress(file: Path) -> Progress | None:
+    """The progress of a job; None if the file does not exist, is incomplete or of another version."""
+    try:
+        content: dict[str, Any] = read_json(file)
+        return Progress(**content)
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def is_alive(progress: Progress, file: Path) -> bool:
+    """Whether the job that writes `file` still runs.
+
+    On this machine a job whose process has ended is dead. Everywhere, also on another node of a shared file
+    system, a job is dead if the file has not been touched for `SILENT_SECONDS`.
+    """
+    try:
+        silent = time.time() - file.stat().st_mtime > SILENT_SECONDS
+    except FileNotFoundError:
+        return False
+    if silent or progress.pid == os.getpid():
+        return not silent
+    return not Writer(progress.host, progress.pid).is_dead()
+
+
+def duration(seconds: float) -> str:
+    """A time in two units at most, such as "45 s", "12 min" or "3 h 20 min"."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    if minutes < 100:
+        return f"{minutes} min"
+    if minutes < 48 * 60:
+        return f"{minutes // 60} h {minutes % 60} min"
+    hours = round(seconds / 3600)
+    return f"{hours // 24} d {hours % 24} h"
