@@ -17,6 +17,7 @@ from mlflow.entities import Metric, ViewType
 from dekm.errors import InputError
 from dekm.files import locked
 from dekm.results.folders import SeedFolder
+from dekm.results.progress import Progress
 from dekm.results.result_set import ResultSet
 from dekm.tracking.curves import POINTS_PER_CURVE, curves
 from dekm.tracking.database import local_path, tracking_uri
@@ -141,6 +142,53 @@ def test_a_run_that_is_being_made_shows_its_points_and_ends_with_its_maker(
     sync_all([results], tmp_path)
     assert {run.info.status for run in stored(tmp_path)} == {"FINISHED"}
     assert len(stored(tmp_path)) == 2
+
+
+def write_pretraining(folder: Path, n_epochs: int) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    facts = {name: value for name, value in FACTS.items() if name not in ("method", "label")}
+    facts |= {"architecture": "conv", "seed": 0, "key": "p0", "id": f"id{n_epochs}"}
+    (folder / "facts.json").write_text(json.dumps(facts))
+    rows = [f"{epoch},{1 / epoch}" for epoch in range(1, n_epochs + 1)]
+    (folder / "loss.csv").write_text("\n".join(["epoch,loss", *rows]) + "\n")
+    (folder / "metrics.json").write_text(json.dumps({"loss": 1 / n_epochs, "seconds": 8.0}))
+
+
+def test_a_pretraining_grows_while_it_is_made(tmp_path: Path) -> None:
+    part = tmp_path / "demo/pretrained/digits/conv/.seed0.part.1"
+    write_pretraining(part, 4)
+    (part / "loss.csv").unlink()
+    (part / "live.csv").write_text("epoch,loss,seconds\n1,0.5,2.0\n")
+    known = {"host": "a", "pid": 1, "unit": "epoch", "total": 4, "may_stop_early": False, "latest": {}}
+    with locked(part.with_name("seed0")):
+        for epoch in (2, 3):
+            with (part / "live.csv").open("a") as live:
+                live.write(f"{epoch},0.25,{2.0 * epoch}\n")
+            progress = Progress(**known, done=epoch, seconds=2.0 * epoch, seconds_per_unit=2.0)
+            progress.write(part / "progress.json")
+            sync_all([tmp_path / "demo"], tmp_path)
+            (run,) = stored(tmp_path)
+            assert (run.info.run_name, run.info.status) == ("digits/conv/s0", "RUNNING")
+            points = MlflowClient(tracking_uri(tmp_path)).get_metric_history(run.info.run_id, "train/loss")
+            assert [point.step for point in points] == list(range(1, epoch + 1))
+            assert run.data.tags["progress"] == f"epoch {epoch}/4, {2 * (4 - epoch)} s left"
+
+
+def test_a_run_and_its_pretraining_link_to_each_other(results: Path, tmp_path: Path) -> None:
+    write_pretraining(results / "pretrained/digits/conv/seed0", 4)
+    facts = results / "runs/digits/dekm/seed0/facts.json"
+    facts.write_text(json.dumps(json.loads(facts.read_text()) | {"pretrained": "p0"}))
+    sync_all([results], tmp_path)
+    runs = {run.info.run_name: run for run in stored(tmp_path)}
+    start, run = runs["digits/conv/s0"], runs["digits/dekm/s0"]
+    assert f"/runs/{start.info.run_id})" in run.data.tags["mlflow.note.content"]
+    assert "started from" not in runs["digits/dekm/s1"].data.tags["mlflow.note.content"]
+    assert "tags.pretrained%20%3D%20%22p0%22" in start.data.tags["mlflow.note.content"]
+    client = MlflowClient(tracking_uri(tmp_path))
+    found = client.search_runs([start.info.experiment_id], "tags.pretrained = 'p0'")
+    assert [started.info.run_name for started in found] == ["digits/dekm/s0"]
+    losses = client.get_metric_history(start.info.run_id, "train/loss")
+    assert [point.timestamp - start.info.start_time for point in losses] == [2000, 4000, 6000, 8000]
 
 
 def test_tables_and_figures_are_one_run_that_newer_ones_replace(results: Path, tmp_path: Path) -> None:

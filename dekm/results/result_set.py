@@ -25,6 +25,11 @@ class ResultSet:
 
     path: Path
 
+    @property
+    def plan_file(self) -> Path:
+        """File of what the experiment consists of."""
+        return self.path / "plan.json"
+
     def data(self, dataset: str) -> PreparedData:
         """The prepared data of a dataset."""
         return PreparedData(self.path / "data" / checked_name(dataset))
@@ -61,8 +66,9 @@ class ResultSet:
         return sorted(filter(_has_facts, seeds), key=lambda seed: seed.facts["created"])
 
     def unfinished_seeds(self) -> Iterator[SeedFolder]:
-        """The runs that are being made at this moment; their folders hold what is known so far."""
-        for file in self.path.glob(f"{PATTERNS['cluster']}/.seed*.part.*/facts.json"):
+        """The seeds that are being made at this moment; their folders hold what is known so far."""
+        patterns = (f"{pattern}/.seed*.part.*/facts.json" for pattern in PATTERNS.values())
+        for file in (file for pattern in patterns for file in self.path.glob(pattern)):
             if is_locked(file.parent.with_name(file.parent.name.split(".")[1])):
                 unfinished = SeedFolder(file.parent)
                 if unfinished.has_facts():
@@ -77,13 +83,20 @@ class ResultSet:
         """Snakemake's measurements of the job of a cell, tab-separated."""
         return self.path / "benchmarks" / "cluster" / dataset / f"{method}.tsv"
 
+    def log_file(self, rule: str, *names: str) -> Path:
+        """The log of a job: a stage, dataset and subject, or "prepare" or "download" and a dataset."""
+        return self.path.joinpath("logs", rule, *names[:-1], f"{names[-1]}.log")
+
     def error_of_job(self, dataset: str, method: str) -> str:
         """The last log line of the job whose failure left a cell without runs; empty if none failed."""
-        for log in (f"cluster/{dataset}/{method}.log", f"prepare/{dataset}.log", f"download/{dataset}.log"):
-            last = last_line(self.path / "logs" / log)
-            if "Error" in last or "error:" in last:
-                return last
-        return ""
+        logs = (("cluster", dataset, method), ("prepare", dataset), ("download", dataset))
+        return next((error for log in logs if (error := failure(self.log_file(*log)))), "")
+
+
+def failure(log: Path) -> str:
+    """The last line of a job's log if it tells an error; empty if the job has not failed."""
+    last = last_line(log)
+    return last if "Error" in last or "error:" in last else ""
 
 
 def _has_facts(seed: SeedFolder) -> bool:

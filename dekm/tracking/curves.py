@@ -27,6 +27,9 @@ def curves(seed: SeedFolder) -> Iterator[tuple[str, float, int, int]]:
         iteration or epoch. Of long curves about `POINTS_PER_CURVE` evenly spaced points and the last one.
     """
     rows = seed.history()
+    if rows and "seconds" not in rows[0]:  # of a pretraining: only the time of all epochs is kept
+        seconds = seed.metrics["seconds"] if seed.file("metrics").is_file() else 0.0
+        rows = [row | {"seconds": seconds * i / len(rows)} for i, row in enumerate(rows, 1)]
     stride = max(1, -(-len(rows) // POINTS_PER_CURVE))
     for i, row in enumerate(rows):
         if i % stride and i != len(rows) - 1:

@@ -3,10 +3,12 @@
 import datetime as dt
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from dekm.files import files_digest
 from dekm.files.reading import readable
 from dekm.results.folders import SeedFolder
+from dekm.results.progress import Progress, read_progress
 from dekm.results.result_set import ResultSet
 from dekm.tracking.curves import Point, curves, new_points
 
@@ -44,8 +46,8 @@ def log_run(client: "MlflowClient", experiment_id: str, seed: SeedFolder) -> Non
 
 def log_unfinished_run(client: "MlflowClient", experiment_id: str, seed: SeedFolder) -> None:
     """Open a run for a seed that is being made, with the points that its curves have so far."""
-    points = new_points(seed, -1)
-    log_points(client, start_run(client, experiment_id, seed, start=created_at(seed)), points)
+    points, progress = new_points(seed, -1), read_progress(seed.file("progress"))
+    log_points(client, start_run(client, experiment_id, seed, start=created_at(seed)), points, progress)
 
 
 def log_new_points(client: "MlflowClient", run: Any, seed: SeedFolder) -> None:
@@ -60,18 +62,21 @@ def log_new_points(client: "MlflowClient", run: Any, seed: SeedFolder) -> None:
     seed : SeedFolder
         Folder of the run in progress.
     """
-    log_points(client, run, new_points(seed, int(run.data.tags.get("logged_step", -1))))
+    points = new_points(seed, int(run.data.tags.get("logged_step", -1)))
+    log_points(client, run, points, read_progress(seed.file("progress")))
 
 
-def log_points(client: "MlflowClient", run: Any, points: Sequence[Point]) -> None:
-    """Log points of the curves of a run in progress, and the last of their iterations."""
+def log_points(client: "MlflowClient", run: Any, points: Sequence[Point], progress: Progress | None) -> None:
+    """Log points of the curves of a run in progress, the last of their iterations, and where the job is."""
     from mlflow.entities import Metric, RunTag
 
     if points:
         start = run.info.start_time
         metrics = [Metric(name, value, start + ms, step) for name, value, ms, step in points]
-        latest = RunTag("logged_step", str(max(step for *_, step in points)))
-        client.log_batch(run.info.run_id, metrics=metrics[-METRICS_PER_BATCH:], tags=[latest])
+        tags = [RunTag("logged_step", str(max(step for *_, step in points)))]
+        if progress is not None:
+            tags.append(RunTag("progress", progress.describe()))
+        client.log_batch(run.info.run_id, metrics=metrics[-METRICS_PER_BATCH:], tags=tags)
 
 
 def start_run(client: "MlflowClient", experiment_id: str, seed: SeedFolder, *, start: int) -> Any:
@@ -106,17 +111,19 @@ def start_run(client: "MlflowClient", experiment_id: str, seed: SeedFolder, *, s
         "commit": facts.get("commit"),
         "device": facts.get("device"),
         "data_digest": facts["data"],
+        "pretrained": facts.get("pretrained"),
         "mlflow.source.name": f"dekm {seed.stage}",
     }
     run = client.create_run(
         experiment_id,
         start_time=start,
         run_name=seed.name,
-        tags={name: str(value) for name, value in tags.items()},
+        tags={name: str(value) for name, value in tags.items() if name != "pretrained" or value},
     )
     run_id = run.info.run_id
     params = [Param(name, str(value)) for name, value in (shown | facts["settings"]).items()]
-    client.log_batch(run_id, params=params, tags=[RunTag("mlflow.note.content", note(seed))])
+    description = f"{note(seed)} {links(client, experiment_id, seed)}"
+    client.log_batch(run_id, params=params, tags=[RunTag("mlflow.note.content", description)])
     data = Dataset(facts["dataset"], facts["data"][:8], source_type="local", source="prepared data")
     client.log_inputs(run_id, datasets=[DatasetInput(data)])
     return run
@@ -176,6 +183,34 @@ def created_at(seed: SeedFolder) -> int:
     """
     with readable(seed.file("facts"), "description of a run", remedy=seed.remedy):
         return int(dt.datetime.fromisoformat(seed.facts["created"]).timestamp() * 1000)
+
+
+def links(client: "MlflowClient", experiment_id: str, seed: SeedFolder) -> str:
+    """Links between a pretraining and the runs that started from it.
+
+    Parameters
+    ----------
+    client : MlflowClient
+        Client of the store.
+    experiment_id : str
+        Experiment of the run.
+    seed : SeedFolder
+        Folder of the run.
+
+    Returns
+    -------
+    str
+        Markdown; empty for a run without pretraining, or if that is not in the store.
+    """
+    if seed.stage == "pretrain":
+        query = quote(f'tags.pretrained = "{seed.facts["key"]}"')
+        return f"[Runs that started from it](#/experiments/{experiment_id}/runs?searchFilter={query})."
+    key = seed.facts.get("pretrained")
+    found = client.search_runs([experiment_id], f"tags.`key` = '{key}'", max_results=1) if key else []
+    if not found:
+        return ""
+    start = found[0].info
+    return f"It started from [{start.run_name}](#/experiments/{experiment_id}/runs/{start.run_id})."
 
 
 def note(seed: SeedFolder) -> str:
