@@ -2,13 +2,16 @@
 PYTHON ?= python3
 BIN := .venv/bin
 RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
+# Shows a workflow in few lines; without it, Snakemake's own output is longer.
+SNAKEMAKE := $(RUN) PYTHONPATH="$(CURDIR)/workflow/terminal:$$PYTHONPATH" snakemake --logger dekm
 ARGS ?=
 PORT ?= 5000
 CONFIG ?=
+RESULTS ?= results
 WORKERS := --numprocesses=logical --maxprocesses=8 --dist=worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo paper report ui test coverage check clean
+.PHONY: help demo paper status report ui test coverage check clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /|/' | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -27,14 +30,14 @@ demo: .venv/installed ## Run the demo: two embedded datasets, minutes on two CPU
 		{ echo "make demo runs config/demo.yaml; for another configuration: make paper CONFIG=..."; exit 1; }
 	@test -f results/demo/tables/table3.md || \
 		echo "The demo takes 3 to 10 minutes on two CPU cores, and 0.5 GB of disk below results/."
-	@$(RUN) snakemake $(ARGS) --configfile config/demo.yaml
+	@$(SNAKEMAKE) $(ARGS) --configfile config/demo.yaml
 	@test ! -f results/demo/tables/table3.md || { echo; cat results/demo/tables/table3.md; }
 	@echo "Tables: results/demo/tables/table3.html    Figures: results/demo/figures/"
 	@echo "Runs:   results/demo/runs/                 Browse them: make ui    All on one page: make report"
 
 paper: .venv/installed ## Run the paper's experiments, or those of CONFIG=my.yaml; options in ARGS, as in: make paper ARGS="-n"
 	@$(RUN) python -m dekm config '$(or $(CONFIG),config/config.yaml)' > /dev/null
-	@$(RUN) snakemake $(ARGS) $(if $(CONFIG),--configfile '$(CONFIG)')
+	@$(SNAKEMAKE) $(ARGS) $(if $(CONFIG),--configfile '$(CONFIG)')
 
 report: CONFIG := $(or $(CONFIG),config/demo.yaml)
 report: .venv/installed ## Write results/<name>/report.html, all tables and figures on one page; CONFIG=config/config.yaml for the paper
@@ -42,6 +45,9 @@ report: .venv/installed ## Write results/<name>/report.html, all tables and figu
 		{ test -f "$$folder/tables/table3.html" || { echo "Run it first: $$folder has no tables."; exit 1; }; } && \
 		snakemake --configfile '$(CONFIG)' --report "$$folder/report.html" && \
 		echo "The report is $$folder/report.html"
+
+status: .venv/installed ## Show what is complete, running, failed or waiting; RESULTS=results/paper for one experiment
+	@$(RUN) python -m dekm status $(RESULTS) $(ARGS)
 
 ui: .venv/installed ## Browse all runs in the MLflow UI on this machine; another port with PORT=5001
 	@$(RUN) python -m dekm ui --store results --port $(PORT)

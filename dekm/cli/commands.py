@@ -6,6 +6,8 @@ imports what it needs when it runs, so that starting a process stays cheap.
 
 import contextlib
 import gc
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,8 @@ from dekm.errors import InputError
 from dekm.experiment.blocks import find_dataset
 from dekm.methods import METHODS
 from dekm.outside import use_folder
+
+SCHEMA = Path(__file__).parents[2] / "config" / "config.schema.yaml"
 
 
 @contextlib.contextmanager
@@ -205,6 +209,31 @@ def compare(results: Path, reference: Path) -> None:
     from dekm.tables.rendering.markdown import to_markdown
 
     print(to_markdown(compare_grid(compare(results, reference))), end="")
+
+
+def status(results: list[Path], watch: float | None) -> None:
+    """Print what is complete, running, dead, failed or waiting; once, or repeatedly until interrupted."""
+    from dekm.results.status import find_results, read_status
+    from dekm.results.status_text import describe
+
+    while True:
+        texts = [describe(read_status(folder)) for folder in find_results(results)]
+        clear = "\033[H\033[2J" if watch is not None and sys.stdout.isatty() else ""
+        print(clear + "\n\n".join(texts), flush=True)
+        if watch is None:
+            return
+        time.sleep(watch)
+        print()
+
+
+def estimate(config: Path) -> None:
+    """Print about how long an experiment takes here, and how much disk and memory."""
+    from dekm.experiment.checks import read_experiment
+    from dekm.experiment.config_file import read_config_file
+    from dekm.experiment.estimate_text import describe_estimate
+
+    content = read_config_file(config)
+    print(describe_estimate(read_experiment(content, SCHEMA)))
 
 
 def sync(results: list[Path], store: Path, follow: float | None) -> None:

@@ -143,6 +143,22 @@ def _add_output_commands(subparsers: Any) -> None:
 
 
 def _add_tracking_commands(subparsers: Any) -> None:
+    command = _add(
+        subparsers, commands.estimate, "estimate the time, disk and memory of an experiment on this machine"
+    )
+    command.add_argument("config", type=Path, help="configuration, such as config/config.yaml")
+
+    command = _add(subparsers, commands.status, "show what is complete, running, dead, failed or waiting")
+    command.add_argument("results", type=Path, nargs="+", help="folders of results, or their parent")
+    command.add_argument(
+        "--watch",
+        type=float,
+        nargs="?",
+        const=5.0,
+        metavar="SECONDS",
+        help="repeat it at this interval (default: 5) until interrupted",
+    )
+
     command = _add(subparsers, commands.sync, "update the MLflow store from the run folders")
     command.add_argument("results", type=Path, nargs="+", help="folders of results")
     command.add_argument("--store", type=Path, required=True, help="folder of the MLflow store")

@@ -163,7 +163,7 @@ def as_vectors(X: Any, *, accepts_sparse: bool) -> Any:
     return X.reshape(len(X), -1)
 
 
-def fit_labels(estimator: Any, X: Any, checkpoint: Checkpoint) -> np.ndarray:
+def fit_labels(estimator: Any, X: Any, checkpoint: Checkpoint = NO_CHECKPOINT) -> np.ndarray:
     """Fit an estimator and return the cluster of each sample."""
     if isinstance(estimator, Clusterer) and takes_checkpoint(estimator, checkpoint):
         labels = estimator.fit(X, checkpoint=checkpoint).labels_

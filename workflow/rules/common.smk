@@ -12,6 +12,7 @@ from dekm.datasets.user.folders import visible_files
 from dekm.errors import InputError
 from dekm.experiment.checks import read_experiment
 from dekm.experiment.config_file import read_config_file
+from dekm.experiment.plan import write_plan
 from dekm.experiment.provenance import (
     method_code_digest,
     pretraining_code_digest,

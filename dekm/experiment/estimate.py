@@ -1,0 +1,179 @@
+"""About how long an experiment takes on this machine, and how much disk and memory, before it starts."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import torch
+
+from dekm.experiment.blocks import DatasetBlock
+from dekm.experiment.config import Experiment
+from dekm.experiment.measure import Costs, measure_kmeans, measure_network
+from dekm.experiment.plan import cells_of
+from dekm.experiment.protocols import VECTOR_EMBEDDING_DIM
+from dekm.methods.autoencoder import Autoencoder
+from dekm.nn.device import resolve_device
+from dekm.nn.training import steps_per_epoch
+from dekm.results.result_set import ResultSet
+from dekm.results.status import read_or_empty
+
+FLOAT = 4  # bytes
+PROCESS = 500 * 2**20  # bytes of a job before it reads its data
+RESTARTS = 20  # of a K-means whose number of restarts follows from the one before
+
+
+@dataclass(frozen=True)
+class Data:
+    """The size of a dataset: n samples of a shape, and k clusters."""
+
+    n_samples: int
+    shape: tuple[int, ...]
+    n_clusters: int
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A pretraining, or a method on a dataset, and what it will take on a device.
+
+    Attributes
+    ----------
+    experiment : Experiment
+        The configuration.
+    block : DatasetBlock
+        Its dataset.
+    data : Data
+        The size of that.
+    stage, subject : str
+        "pretrain" and an architecture, or "cluster" and a method.
+    device : torch.device
+        The device.
+    """
+
+    experiment: Experiment
+    block: DatasetBlock
+    data: Data
+    stage: str
+    subject: str
+    device: torch.device
+
+    @property
+    def n_seeds(self) -> int:
+        """Number of seeds."""
+        return len(self.block.seeds)
+
+    @property
+    def seconds(self) -> float:
+        """Time of a seed; the largest one, if the method may stop early."""
+        return self._pretraining_seconds() if self.stage == "pretrain" else self._method_seconds()
+
+    @property
+    def disk(self) -> int:
+        """Bytes of a seed's folder."""
+        weights = FLOAT * self.costs.n_parameters
+        if self.stage == "pretrain":
+            return weights
+        return 2 * weights + self.data.n_samples * (FLOAT * self.embedding_dim + 8)
+
+    @property
+    def memory(self) -> int:
+        """Bytes of a job: the samples three times, and the weights, gradients and states of Adam."""
+        values = 3 * self.data.n_samples * prod(self.data.shape) + 5 * self.costs.n_parameters
+        return PROCESS + FLOAT * values
+
+    @property
+    def start(self) -> str | None:
+        """Key of the autoencoders that the cell makes or starts from."""
+        if self.stage == "pretrain":
+            return self.subject
+        return self.experiment.pretraining(self.block.name, self.subject)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether method and network are of this package, so that their steps are known."""
+        is_ours = self.stage == "pretrain" or self.experiment.method(self.subject).is_ours
+        return is_ours and not (self.start or "").startswith("network")
+
+    @property
+    def embedding_dim(self) -> int:
+        """Dimension of the embedding; of a method without autoencoder, that of the samples."""
+        return self.autoencoder.embedding_dim if self.autoencoder else prod(self.data.shape)
+
+    @cached_property
+    def autoencoder(self) -> Autoencoder | None:
+        """The autoencoder of the cell, not fitted."""
+        if self.start is None:
+            return None
+        settings, architecture = self.experiment.pretraining_settings(self.block.name, self.start), self.start
+        if settings.get("embedding_dim") is None:
+            is_conv = architecture.startswith("conv")
+            settings["embedding_dim"] = self.data.n_clusters if is_conv else VECTOR_EMBEDDING_DIM
+        return Autoencoder(architecture=architecture.partition("-")[0], **settings)
+
+    @cached_property
+    def costs(self) -> Costs:
+        """What is measured of the autoencoder."""
+        if self.autoencoder is None:
+            return Costs()
+        network = self.autoencoder
+        return measure_network(
+            self.data.shape,
+            network.architecture,
+            network.embedding_dim,
+            tuple(network.channels),
+            tuple(network.hidden),
+            min(network.batch_size, self.data.n_samples),
+            self.device,
+        )
+
+    def _pretraining_seconds(self) -> float:
+        assert self.autoencoder is not None
+        n_steps = steps_per_epoch(self.data.n_samples, self.autoencoder.batch_size)
+        stages = 2 if self.autoencoder.layerwise else 1  # all layers cost about as much as the whole network
+        return stages * self.autoencoder.n_epochs * n_steps * self.costs.step
+
+    def _method_seconds(self) -> float:
+        settings = self.experiment.method_settings(self.block.name, self.subject)
+        estimator = self.experiment.method(self.subject).load()(self.data.n_clusters, **settings)
+        n_iter, n = estimator.planned_iterations, self.data.n_samples
+        restart = measure_kmeans(n, self.embedding_dim, self.data.n_clusters, self.device)
+        later = getattr(estimator, "n_init_update", 0)
+        n_restarts = estimator.n_init + n_iter * (RESTARTS if isinstance(later, str) else later)
+        n_steps = n_iter * self._steps_of_iteration(estimator)
+        encodings = (n_iter + 1) * n * self.costs.encoding
+        return n_restarts * restart + n_steps * self.costs.step + encodings
+
+    def _steps_of_iteration(self, estimator: Any) -> int:
+        n = self.data.n_samples
+        if hasattr(estimator, "update_interval"):
+            return estimator.update_interval
+        if hasattr(estimator, "epochs_per_iter"):
+            return estimator.epochs_per_iter * steps_per_epoch(n, estimator.batch_size)
+        if hasattr(estimator, "steps_of_iteration"):
+            return estimator.steps_of_iteration(n)
+        return 0
+
+
+def planned_cells(experiment: Experiment) -> Iterator[Cell]:
+    """The cells of an experiment on data whose size is known."""
+    device = resolve_device(experiment.get("device", "auto"))
+    if device.type == "cpu":
+        torch.set_num_threads(min(experiment.get("threads", 8), torch.get_num_threads()))
+    for block in experiment.blocks.values():
+        data = find_size(experiment, block)
+        if data is not None:
+            for cell in cells_of(experiment, block):
+                yield Cell(experiment, block, data, cell["stage"], cell["subject"], device)
+
+
+def find_size(experiment: Experiment, block: DatasetBlock) -> Data | None:
+    """Size of the prepared data, or of the dataset's row; None if neither tells it."""
+    facts = read_or_empty(ResultSet(experiment.results).data(block.name).facts_file)
+    if facts:
+        return Data(facts["n_samples"], tuple(facts["shape"]), facts["n_clusters"])
+    row = block.row
+    if row.n_samples is None or row.shape is None:
+        return None
+    n_samples, n_clusters = block.subsample or row.n_samples, block.n_classes or row.n_clusters
+    return Data(n_samples * n_clusters // row.n_clusters, row.shape, n_clusters)

@@ -1,0 +1,215 @@
+"""The state of an experiment, read from files alone: what is complete, running, dead, failed or waiting."""
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from pathlib import Path
+from typing import Any, Literal
+
+from dekm.errors import InputError
+from dekm.files import read_json
+from dekm.results.folders import CellFolder, SeedFolder
+from dekm.results.progress import SILENT_SECONDS, Progress, is_alive, read_progress
+from dekm.results.result_set import PATTERNS, ResultSet, failure
+
+State = Literal["complete", "running", "dead", "failed", "waiting"]
+
+
+@dataclass(frozen=True)
+class UnfinishedSeed:
+    """A seed that is being made, or whose job was killed.
+
+    Attributes
+    ----------
+    seed : int
+        The seed.
+    progress : Progress or None
+        Where its job is, or was; None if that is unknown.
+    alive : bool
+        Whether the job runs.
+    """
+
+    seed: int
+    progress: Progress | None
+    alive: bool
+
+
+@dataclass(frozen=True)
+class CellStatus:
+    """The state of a pretraining, or of one method on one dataset.
+
+    Attributes
+    ----------
+    stage, dataset, subject, label : str
+        What the cell is; the subject is the key of its method or architecture.
+    seeds : sequence of int
+        The seeds that the experiment has.
+    seconds : dict of int to float
+        The measured time of each complete seed.
+    unfinished : list of UnfinishedSeed
+        The seeds that have begun and are not complete.
+    checkpoints : list of int
+        The seeds with a checkpoint.
+    error : str
+        The last line of the log of a failed job; empty if none has failed.
+    n_values : int
+        Number of values of all samples together; 0 if the data are not prepared.
+    """
+
+    stage: str
+    dataset: str
+    subject: str
+    label: str
+    seeds: Sequence[int]
+    seconds: dict[int, float] = field(default_factory=dict)
+    unfinished: list[UnfinishedSeed] = field(default_factory=list)
+    checkpoints: list[int] = field(default_factory=list)
+    error: str = ""
+    n_values: int = 0
+
+    @property
+    def state(self) -> State:
+        """The state of the cell as a whole."""
+        if self.seeds and len(self.seconds) == len(self.seeds):
+            return "complete"
+        if self.running:
+            return "running"
+        if self.unfinished:
+            return "dead"
+        return "failed" if self.error else "waiting"
+
+    @property
+    def running(self) -> list[UnfinishedSeed]:
+        """The seeds that are being made."""
+        return [seed for seed in self.unfinished if seed.alive]
+
+    @property
+    def name(self) -> str:
+        """Short name, such as "mnist conv"."""
+        return f"{self.dataset} {self.subject}"
+
+
+@dataclass(frozen=True)
+class Status:
+    """The state of an experiment.
+
+    Attributes
+    ----------
+    path : Path
+        Folder of its results.
+    cells : list of CellStatus
+        Its cells, those of a dataset together.
+    left_out : mapping of str to str
+        Why datasets are left out.
+    planned : bool
+        Whether the folder says what the experiment consists of; otherwise only what has begun is known.
+    """
+
+    path: Path
+    cells: list[CellStatus]
+    left_out: Mapping[str, str]
+    planned: bool
+
+
+def find_results(folders: Iterable[Path]) -> Iterator[Path]:
+    """The folders of results among some folders, and directly in those that are none themselves.
+
+    Raises
+    ------
+    InputError
+        If a folder is none and holds none.
+    """
+    for folder in folders:
+        inner = [folder] if is_result(folder) else sorted(filter(is_result, folder.glob("*")))
+        if not inner:
+            raise InputError(
+                f"{folder} should be a folder of results; it holds no plan.json, pretrained/ or runs/."
+            )
+        yield from inner
+
+
+def is_result(folder: Path) -> bool:
+    """Whether a folder holds results, also if they have only begun."""
+    results = ResultSet(folder)
+    return results.plan_file.is_file() or any((folder / name).is_dir() for name in ("pretrained", "runs"))
+
+
+def read_status(path: Path) -> Status:
+    """Read the state of an experiment from its folder of results."""
+    results = ResultSet(path)
+    plan = read_or_empty(results.plan_file)
+    try:
+        cells = [cell_status(results, **cell) for cell in plan["cells"]]
+        return Status(path, cells, plan["left_out"], planned=True)
+    except (KeyError, TypeError):  # no plan, or that of another version
+        found = [cell_status(results, *cell) for cell in sorted(begun_cells(results))]
+        return Status(path, [cell for cell in found if cell.seeds or cell.error], {}, planned=False)
+
+
+def begun_cells(results: ResultSet) -> Iterator[tuple[str, str, str]]:
+    """Stage, dataset and subject of the cells that have a folder."""
+    for stage, pattern in PATTERNS.items():
+        for folder in results.path.glob(pattern):
+            if folder.is_dir():
+                yield stage, folder.parent.name, folder.name
+
+
+def cell_status(
+    results: ResultSet, stage: str, dataset: str, subject: str, label: str = "", seeds: Sequence[int] = ()
+) -> CellStatus:
+    """Read the state of a cell; without planned seeds, of those that have begun."""
+    folder = results.pretraining(dataset, subject) if stage == "pretrain" else results.cell(dataset, subject)
+    seconds, unfinished = dict(complete_seeds(folder)), list(unfinished_seeds(folder))
+    seeds = seeds or sorted({*seconds, *(seed.seed for seed in unfinished)})
+    data = read_or_empty(results.data(dataset).facts_file)
+    return CellStatus(
+        stage,
+        dataset,
+        subject,
+        label or subject,
+        seeds,
+        {seed: seconds[seed] for seed in seeds if seed in seconds},
+        [seed for seed in unfinished if seed.seed in seeds],
+        [seed for seed in seeds if folder.checkpoint_file(seed).exists()],
+        failure(results.log_file(stage, dataset, subject)),
+        data.get("n_samples", 0) * prod(data.get("shape", [0])),
+    )
+
+
+def complete_seeds(folder: CellFolder) -> Iterator[tuple[int, float]]:
+    """The complete seeds of a cell with their measured seconds."""
+    for path in folder.path.glob("seed*"):
+        seed = SeedFolder(path)
+        number = path.name.removeprefix("seed")
+        metrics = read_or_empty(seed.file("metrics"))
+        if number.isdecimal() and seed.file("facts").is_file() and metrics:
+            yield int(number), float(metrics.get("seconds") or 0)
+
+
+def unfinished_seeds(folder: CellFolder) -> Iterator[UnfinishedSeed]:
+    """The seeds of a cell that are being made, or whose job was killed."""
+    for path in folder.path.glob(".seed*.part.*"):
+        number = path.name.split(".")[1].removeprefix("seed")
+        file = SeedFolder(path).file("progress")
+        progress = read_progress(file)
+        if number.isdecimal():
+            alive = is_alive(progress, file) if progress else is_recent(path)
+            yield UnfinishedSeed(int(number), progress, alive)
+
+
+def is_recent(path: Path) -> bool:
+    """Whether a folder has changed so lately that its job may still run."""
+    try:
+        return time.time() - path.stat().st_mtime < SILENT_SECONDS
+    except FileNotFoundError:
+        return False
+
+
+def read_or_empty(file: Path) -> dict[str, Any]:
+    """A JSON object; empty if the file does not exist or is not whole, which may be so at any moment."""
+    try:
+        value = read_json(file)
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,95 @@
+"""The state of an experiment as text."""
+
+from collections.abc import Iterator, Sequence
+from statistics import mean
+
+from dekm.results.estimates import time_left
+from dekm.results.progress import duration
+from dekm.results.status import CellStatus, Status
+
+
+def describe(status: Status) -> str:
+    """The state of an experiment: a summary, a table of methods and datasets, and a line per event."""
+    parts = ["\n".join(summary(status)), table(status.cells), "\n".join(events(status))]
+    return "\n\n".join(part for part in parts if part)
+
+
+def summary(status: Status) -> Iterator[str]:
+    """How much is complete, and how long the rest may take."""
+    cells = status.cells
+    n_seeds, n_complete = sum(len(cell.seeds) for cell in cells), sum(len(cell.seconds) for cell in cells)
+    n_running = sum(len(cell.running) for cell in cells)
+    measured = sum(sum(cell.seconds.values()) for cell in cells)
+    counts = [f"{n_complete} of {n_seeds} seeds complete", f"{n_running} running"]
+    counts += [f"{name} {state}" for state in ("dead", "failed") if (name := count(cells, state))]
+    yield f"{status.path}: {', '.join(counts)}; {duration(measured)} of computation so far."
+    if not status.planned:
+        yield "It holds no plan.json of this version, so cells that have not begun are not shown."
+    left = time_left(cells)
+    jobs = {
+        (found.progress.host, found.progress.pid)
+        for cell in cells
+        for found in cell.running
+        if found.progress
+    }
+    if n_complete < n_seeds:
+        several = f", {duration(left.seconds / len(jobs))} with {len(jobs)} jobs" if len(jobs) > 1 else ""
+        unknown = f"; nothing is known yet of {left.n_unknown} seeds" if left.n_unknown else ""
+        yield f"About {duration(left.seconds)} of computation left{several}{unknown}."
+
+
+def count(cells: Sequence[CellStatus], state: str) -> int:
+    """Number of cells in a state."""
+    return sum(cell.state == state for cell in cells)
+
+
+def table(cells: Sequence[CellStatus]) -> str:
+    """A row per method or pretraining, a column per dataset; the time is the mean of the complete seeds."""
+    datasets = list(dict.fromkeys(cell.dataset for cell in cells))
+    rows = list(dict.fromkeys((cell.stage, cell.subject) for cell in cells))
+    rows.sort(key=lambda row: row[0] != "pretrain")
+    texts = {(cell.stage, cell.subject, cell.dataset): cell_text(cell) for cell in cells}
+    names = [f"pretrain {subject}" if stage == "pretrain" else subject for stage, subject in rows]
+    lines = [["", *datasets]]
+    for name, row in zip(names, rows, strict=True):
+        lines.append([name, *(texts.get((*row, dataset), "") for dataset in datasets)])
+    return aligned(lines) if cells else ""
+
+
+def aligned(lines: Sequence[Sequence[str]]) -> str:
+    """Lines of a table, all columns as wide as their longest text."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    padded = (
+        "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)) for line in lines
+    )
+    return "\n".join(line.rstrip() for line in padded)
+
+
+def cell_text(cell: CellStatus) -> str:
+    """A cell of the table, such as "3/3 12 min" or "1/3 running"."""
+    n_complete = f"{len(cell.seconds)}/{len(cell.seeds)}"
+    if cell.state == "complete":
+        return f"{n_complete} {duration(mean(cell.seconds.values()))}" if cell.seconds else n_complete
+    return f"{n_complete} {cell.state}"
+
+
+def events(status: Status) -> Iterator[str]:
+    """What is running, dead, failed or left out, one line each."""
+    for cell in status.cells:
+        for found in sorted(cell.unfinished, key=lambda found: (not found.alive, found.seed)):
+            where = f" ({found.progress.host}, process {found.progress.pid})" if found.progress else ""
+            text = found.progress.describe() if found.progress else "at an unknown place"
+            latest = found.progress.latest if found.progress else {}
+            shown = "".join(f" {name}={value:.4g}" for name, value in latest.items())
+            kept = "; a checkpoint is kept" if not found.alive and found.seed in cell.checkpoints else ""
+            state = "running" if found.alive else "dead"
+            yield f"{state:<9}{cell.name}, seed {found.seed}{where}: {text}{shown}{kept}"
+    for cell in status.cells:
+        if cell.state == "failed":
+            yield f"failed   {cell.name}: {cell.error}"
+        begun = [found.seed for found in cell.unfinished]
+        for seed in cell.checkpoints:
+            if seed not in begun:
+                yield f"waiting  {cell.name}, seed {seed}: continues from its checkpoint"
+    for dataset, reason in status.left_out.items():
+        yield f"left out {dataset}: it {reason}"
