@@ -1,0 +1,149 @@
+"""What `make demo` shows: the logger plugin, on records as Snakemake makes them."""
+
+import io
+import logging
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from rich.console import Console
+from snakemake_interface_logger_plugins.common import LogEvent
+from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
+
+from dekm.results.progress import Progress
+
+TERMINAL = Path(__file__).parents[2] / "workflow/terminal"
+
+
+@pytest.fixture
+def plugin(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(TERMINAL)
+    import snakemake_logger_plugin_dekm
+
+    return snakemake_logger_plugin_dekm
+
+
+@pytest.fixture
+def handler(plugin: Any) -> Any:
+    made = plugin.LogHandler(SimpleNamespace(stdout=False, dryrun=False), None)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    file = tmp_path / "results/paper/logs/pretrain/mnist/conv.log"
+    file.parent.mkdir(parents=True)
+    file.write_text("".join(f"line {i}\n" for i in range(30)) + "dekm: error: no memory\n")
+    return file
+
+
+def record(event: LogEvent | None = None, msg: str = "", level: int = logging.INFO, **fields: Any) -> Any:
+    made = logging.LogRecord("snakemake", level, "", 0, msg, (), None)
+    made.__dict__.update({"event": event} if event else {}, **fields)
+    return made
+
+
+def job(log: Path, /, **fields: Any) -> Any:
+    known = {"jobid": 7, "rule_name": "pretrain", "rule_msg": "Pretrain mnist", "log": [str(log)]}
+    known |= {"wildcards": {"dataset": "mnist", "architecture": "conv"}}
+    return record(LogEvent.JOB_INFO, **known | fields)
+
+
+def at_epoch_57(log: Path) -> None:
+    part = log.parents[4] / "paper/pretrained/mnist/conv/.seed1.part.1"
+    part.mkdir(parents=True)
+    Progress("a", 1, "epoch", 57, 200, False, 100.0, 2.0, {}).write(part / "progress.json")
+
+
+def test_snakemake_finds_the_plugin(plugin: Any) -> None:
+    registry = LoggerPluginRegistry()
+    registry.collect_plugins()
+    assert registry.is_installed("dekm")
+
+
+def test_a_job_is_one_line_when_it_starts_and_one_when_it_ends(handler: Any, log: Path, capsys: Any) -> None:
+    handler.console = Console(stderr=True, width=200)
+    for shown in (
+        record(LogEvent.RUN_INFO, total_job_count=5, per_rule_job_counts={"pretrain": 5}),
+        record(msg="Building DAG of jobs..."),
+        job(log, reason="Missing output files: ..."),
+        record(LogEvent.SHELLCMD, msg="python -m dekm pretrain"),
+        record(LogEvent.PROGRESS, done=1, total=5),
+        record(LogEvent.JOB_FINISHED, job_id=7),
+        record(msg="a warning", level=logging.WARNING),
+        record(msg="Complete log(s): x.log"),
+    ):
+        handler.emit(shown)
+    lines = [line[9:] for line in capsys.readouterr().err.splitlines()]
+    assert lines == [
+        "5 jobs",
+        "start  Pretrain mnist",
+        "done   Pretrain mnist, 0 s",
+        "a warning",
+        "Complete log(s): x.log",
+    ]
+
+
+def test_a_running_job_says_where_it_is(handler: Any, log: Path) -> None:
+    handler.line(job(log))
+    assert list(handler.board.running()) == ["Pretrain mnist"]
+    at_epoch_57(log)
+    assert list(handler.board.running()) == ["Pretrain mnist; seed 1: epoch 57/200, 5 min left"]
+    text = io.StringIO()
+    Console(file=text, width=100).print(handler.render())
+    assert "seed 1: epoch 57/200, 5 min left" in text.getvalue()
+
+
+def test_on_a_pipe_the_positions_come_at_a_humane_rate(
+    handler: Any, log: Path, monkeypatch: Any, capsys: Any
+) -> None:
+    handler.console = Console(stderr=True, width=200)
+    at_epoch_57(log)
+    handler.line(job(log))
+    waits: list[float] = []
+
+    def wait(seconds: float) -> bool:
+        waits.append(seconds)
+        return len(waits) > 1
+
+    monkeypatch.setattr(handler.ended, "wait", wait)
+    handler.report()
+    assert waits == [60.0, 60.0]
+    assert capsys.readouterr().err.count("... Pretrain mnist; seed 1: epoch 57/200") == 1
+
+
+def test_a_failed_job_shows_the_end_of_its_log(handler: Any, log: Path) -> None:
+    handler.line(job(log))
+    failed = record(
+        LogEvent.JOB_ERROR, jobid=7, rule_msg="Pretrain mnist", rule_name="pretrain", log=[str(log)]
+    )
+    lines = handler.line(failed).splitlines()
+    assert lines[0] == "FAILED Pretrain mnist"
+    assert lines[-2:] == ["       dekm: error: no memory", f"       Log: {log}"]
+    assert len(lines) == 12
+    assert list(handler.board.running()) == []
+
+
+def test_an_interruption_says_what_is_kept(handler: Any, log: Path) -> None:
+    at_epoch_57(log)
+    (log.parents[4] / "paper/pretrained/mnist/conv/.seed1.checkpoint.safetensors").touch()
+    handler.line(job(log))
+    line = handler.line(record(msg="Terminating processes on user request, this might take some time."))
+    assert line.startswith(
+        "Interrupted: 0 of 1 seeds are complete and 1 have a checkpoint; run the same command"
+    )
+
+
+def test_a_dry_run_is_one_line_a_job(handler: Any, log: Path) -> None:
+    handler.common_settings.dryrun = True
+    assert handler.line(job(log)) == "would  Pretrain mnist"
+    assert handler.line(record(LogEvent.RUN_INFO, total_job_count=5)) == ""
+
+
+@pytest.mark.parametrize("wildcards", [{}, {"dataset": "mnist"}, {"dataset": "mnist", "figure": "x"}])
+def test_other_jobs_have_no_position(handler: Any, log: Path, wildcards: dict[str, str]) -> None:
+    handler.line(job(log, wildcards=wildcards))
+    handler.line(job(log, jobid=8, log=[]))
+    assert list(handler.board.running()) == ["Pretrain mnist"] * 2
