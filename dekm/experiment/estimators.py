@@ -144,6 +144,10 @@ def fit(estimator: Any, X: Any, start: Autoencoder | None, history: History, che
         estimator.on_iteration = history
     else:
         X = as_vectors(X, accepts_sparse=get_tags(estimator).input_tags.sparse)
+    if not takes_checkpoint(estimator):
+        checkpoint = NO_CHECKPOINT
+    if checkpoint is NO_CHECKPOINT:
+        logger.info("no checkpoints: an interrupted run of this method starts from its beginning")
     started = time.perf_counter()
     labels = fit_labels(estimator, X, checkpoint)
     seconds = time.perf_counter() - started
@@ -164,11 +168,10 @@ def as_vectors(X: Any, *, accepts_sparse: bool) -> Any:
 
 
 def fit_labels(estimator: Any, X: Any, checkpoint: Checkpoint = NO_CHECKPOINT) -> np.ndarray:
-    """Fit an estimator and return the cluster of each sample."""
-    if isinstance(estimator, Clusterer) and takes_checkpoint(estimator, checkpoint):
+    """Fit an estimator, with a checkpoint if its fit takes one, and return the cluster of each sample."""
+    if checkpoint is not NO_CHECKPOINT:
         labels = estimator.fit(X, checkpoint=checkpoint).labels_
     else:
-        logger.info("no checkpoints: an interrupted run of this method starts from its beginning")
         labels = estimator.fit_predict(X) if hasattr(estimator, "fit_predict") else estimator.fit(X).labels_
     labels = np.asarray(labels)
     if labels.shape != (X.shape[0],) or labels.dtype.kind not in "iu":
@@ -179,9 +182,9 @@ def fit_labels(estimator: Any, X: Any, checkpoint: Checkpoint = NO_CHECKPOINT) -
     return labels.astype(np.int64)
 
 
-def takes_checkpoint(estimator: Clusterer, checkpoint: Checkpoint) -> bool:
-    """Whether a fit can be continued from a checkpoint, and is given one."""
-    return checkpoint is not NO_CHECKPOINT and "checkpoint" in inspect.signature(estimator.fit).parameters
+def takes_checkpoint(estimator: Any) -> bool:
+    """Whether a fit of a method can be continued from a checkpoint."""
+    return isinstance(estimator, Clusterer) and "checkpoint" in inspect.signature(estimator.fit).parameters
 
 
 def find_embedding(estimator: Any, X: Any) -> np.ndarray:

@@ -350,12 +350,12 @@ def test_a_damaged_seed_is_set_aside_and_made_again(results, name, content, capl
 
 def test_a_job_that_makes_the_seed_with_other_settings_is_not_waited_for_and_gives_way(results, monkeypatch):
     def make(settings):
-        def write(seed, folder):
+        def write(job):
             if settings["n_init"] == 2:  # meanwhile the settings change and a second job starts
                 monkeypatch.setattr("socket.gethostname", lambda: "another-machine")
                 cell({"n_init": 3}).run(make({"n_init": 3}), device="cpu", fresh=False)
                 monkeypatch.undo()
-            write_json(folder.file("metrics"), {"seconds": 1.0})
+            write_json(job.folder.file("metrics"), {"seconds": 1.0})
 
         return write
 
