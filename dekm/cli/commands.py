@@ -233,7 +233,7 @@ def estimate(config: Path) -> None:
     from dekm.experiment.estimate_text import describe_estimate
 
     content = read_config_file(config)
-    print(describe_estimate(read_experiment(content, SCHEMA)))
+    print(describe_estimate(read_experiment(content, SCHEMA, config.absolute().parent)))
 
 
 def sync(results: list[Path], store: Path, follow: float | None) -> None:
