@@ -176,7 +176,7 @@ def weight_gradient(
 def chooses_kernels(layer: nn.Conv2d | nn.ConvTranspose2d, x: Tensor) -> bool:
     """Whether the rules are for the products of a layer: float32 on the CPU, and a simple convolution."""
     simple = (layer.groups, layer.dilation, layer.padding_mode) == (1, (1, 1), "zeros")
-    float32 = x.dtype == layer.weight.dtype == torch.float32
+    float32 = x.dtype == layer.weight.dtype == torch.float32 and not torch.is_autocast_enabled("cpu")
     return simple and float32 and x.device.type == "cpu" and x.ndim == 4 and isinstance(layer.padding, tuple)
 
 

@@ -126,3 +126,24 @@ def test_small_images_are_unrolled_in_both_directions(monkeypatch):
         for layer, _, x in layers(sides, 2, 3, 4, 5, 2, (2, 2)):
             layer(x)
     assert called == ["maps", "images"]
+
+
+@pytest.mark.usefixtures("rules")
+def test_layers_have_gradients_under_autocast():
+    for layer, exact, x in layers(*SHAPES[6]):
+        with torch.autocast("cpu"):
+            output = layer(x)
+        assert output.dtype == torch.bfloat16
+        output.float().sum().backward()
+        exact(x.double()).sum().backward()
+        torch.testing.assert_close(layer.weight.grad.double(), exact.weight.grad, rtol=0.05, atol=0.05)
+
+
+@pytest.mark.parametrize(
+    "options", [{"groups": 2}, {"dilation": 2}, {"padding_mode": "circular"}, {"padding": "valid"}]
+)
+def test_convolutions_of_other_kinds_are_those_of_torch(options):
+    ours, theirs = (kind(4, 6, 3, **options) for kind in (Convolution, nn.Conv2d))
+    theirs.load_state_dict(ours.state_dict())
+    x = torch.rand(2, 4, 7, 8)
+    torch.testing.assert_close(ours(x), theirs(x))
