@@ -100,28 +100,40 @@ def _find_unusable_networks(experiment: Experiment) -> Iterator[str]:
     """Networks that cannot be imported, or that do not fit a dataset whose shape is known."""
     found: dict[str, None] = {}
     for dataset, block in experiment.blocks.items():
-        keys = {experiment.pretraining(dataset, method): None for method in experiment.methods}
-        for key in filter(None, keys):
-            settings = experiment.pretraining_settings(dataset, key)
+        for method in experiment.methods:
+            key = experiment.pretraining(dataset, method)
+            settings = experiment.pretraining_settings(dataset, key) if key else {}
             if settings.get("network"):
-                found |= dict.fromkeys(_find_unusable_network(block, settings))
+                place = _place_of_network(experiment, dataset, method)
+                found |= dict.fromkeys(f"{place}: {text}" for text in _check_network(block, settings))
     yield from found
 
 
-def _find_unusable_network(block: DatasetBlock, settings: Mapping[str, Any]) -> Iterator[str]:
+def _place_of_network(experiment: Experiment, dataset: str, method: str) -> str:
+    places = {
+        f"methods.{method}": experiment.config["methods"][method],
+        f"datasets.{dataset}": experiment.blocks[dataset].settings,
+    }
+    for place, block in places.items():
+        if "network" in _blocks(block).get("pretraining", {}):
+            return f"{place}.pretraining"
+    return "pretraining"
+
+
+def _check_network(block: DatasetBlock, settings: Mapping[str, Any]) -> Iterator[str]:
     from dekm.nn.own_network import build_network
 
     try:
         load_attribute(settings["network"])
     except InputError as error:
-        yield f"pretraining: network={error}"
+        yield f"network={error}"
         return
     default = block.row.n_clusters if block.row.kind == "images" else VECTOR_EMBEDDING_DIM
     try:
         if block.row.shape is not None:
             build_network(settings["network"], block.row.shape, settings["embedding_dim"] or default)
     except InputError as error:
-        yield f"pretraining, for {block.name}: {error}"
+        yield f"{error} (Samples of {block.name}.)"
 
 
 def _blocks(value: Any) -> dict[str, dict[str, Any]]:

@@ -301,12 +301,9 @@ def test_a_method_may_have_a_pretraining_of_its_own(read):
 @pytest.mark.parametrize(
     ("network", "text"),
     [
-        (
-            "outside_networks:bad",
-            r"pretraining, for digits: network=.*:bad': the decoder maps",
-        ),
-        ("outside_networks:lost", r"pretraining: network='outside_networks:lost': .* no attribute 'lost'"),
-        ("nowhere:net", r"pretraining: network='nowhere:net': the module nowhere cannot be imported"),
+        ("outside_networks:bad", r"methods\.dekm\.pretraining: network=.*:bad': the decoder .* of digits"),
+        ("outside_networks:lost", r"dekm\.pretraining: network='outside_networks:lost': .* attribute 'lost'"),
+        ("nowhere:net", r"dekm\.pretraining: network='nowhere:net': the module nowhere cannot be imported"),
         ("net", r"methods\.dekm\.pretraining\.network='net' should be"),
     ],
 )

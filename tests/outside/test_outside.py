@@ -10,8 +10,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_wine
+import yaml
+from sklearn.datasets import load_digits, load_wine
 from sklearn.preprocessing import StandardScaler
+
+from dekm import Autoencoder
+from dekm.experiment.estimators import build, fit
+from dekm.experiment.history import History
+from dekm.methods import DEFINITION, find_method
 
 FOLDER = Path(__file__).parent
 ROOT = FOLDER.parents[1]
@@ -107,3 +113,15 @@ def test_the_page_leads_to_a_table_with_a_method_a_network_a_loader_and_a_figure
         "Cluster wine with dekm_residual",
         "Cluster wine with pull",  # which keeps its seeds: a label decides no result
     }
+
+
+def test_the_rows_of_clustpy_run_where_it_is_installed() -> None:
+    pytest.importorskip("clustpy.centroid", reason="ClustPy is not installed")
+    rows = yaml.safe_load(re.findall(r"```yaml\n(  sub_k_means.*?)```", PAGE, re.DOTALL)[0])
+    X, y = load_digits(return_X_y=True)
+    start = Autoencoder(hidden=(16,), n_epochs=1, device="cpu", random_state=0).fit(X[:200])
+    for name, row in rows.items():
+        settings = {key: value for key, value in row.items() if key not in DEFINITION}
+        estimator = build(find_method(name, rows), 10, settings, None, "cpu", 0)
+        found = fit(estimator, X[:200], start if "autoencoder" in row else None, History(y[:200]))
+        assert found.n_clusters_found == 10
