@@ -117,7 +117,13 @@ def build(
     return estimator(n_clusters=n_clusters, **decided, **settings)
 
 
-def fit(estimator: Any, X: Any, start: Autoencoder | None, history: History, checkpoint: Checkpoint) -> Fit:
+def fit(
+    estimator: Any,
+    X: Any,
+    start: Autoencoder | None,
+    history: History,
+    checkpoint: Checkpoint = NO_CHECKPOINT,
+) -> Fit:
     """Fit an estimator and return what it learned.
 
     Parameters
