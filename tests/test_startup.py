@@ -4,8 +4,6 @@ import json
 import subprocess
 import sys
 
-import numpy as np
-
 from dekm.datasets import DATASETS, prepared
 from tests.helpers.prepared_files import files
 
@@ -43,7 +41,6 @@ def imported_modules(*commands):
 
 def test_jobs_import_neither_the_workflow_nor_the_compiler_of_pytorch(tmp_path):
     prepared.prepare(DATASETS["digits"], tmp_path / "raw", **files(tmp_path / "data/digits"), subsample=40)
-    np.save(tmp_path / "new.npy", np.zeros((3, 8, 8)))
     cell = ["--results", tmp_path, "--seeds", 0, "--device", "cpu"]
     cluster, pretrain, deep = imported_modules(
         ["cluster", "digits", "k_means", *cell, "--set", "n_init=1"],
