@@ -216,15 +216,15 @@ def test_a_failed_job_shows_its_reason_and_keeps_the_rest(tmp_path: Path) -> Non
 
 
 def test_text_of_the_configuration_reaches_the_jobs_unchanged(tmp_path: Path) -> None:
-    text = 'it\'s a "{x}" $(touch pwned) `touch pwned`; touch pwned ü'
+    text = 'it\'s a "word" $(touch pwned) `touch pwned`; touch pwned ü'
     np.save(tmp_path / f"{text}.npy", np.random.default_rng(0).random((20, 5)))
     (tmp_path / text).mkdir()
-    own = {"path": f"{text}.npy", "n_clusters": 2, "label": text}
-    config = TINY | {"datasets": {"own": own}, "raw_dir": text, "mirror": text, "seeds": "3"}
+    own = {"path": f"{text}.npy", "n_clusters": 2, "label": f"{text} {{x}}"}
+    config = TINY | {"datasets": {"own": own}, "raw_dir": f"{text} {{x}}", "mirror": text, "seeds": "3"}
     workspace = Workspace(tmp_path)
     workspace.run("results/tiny/runs/own/k_means/summary.json", "-p", config=config)
     facts = json.loads((workspace.results / "data/own/facts.json").read_text(encoding="utf-8"))
-    assert facts["label"] == text
+    assert facts["label"] == f"{text} {{x}}"
     assert facts["options"] == {"path": f"{text}.npy"}
     assert (workspace.results / "runs/own/k_means/seed3").is_dir()
     assert not (tmp_path / "pwned").exists()
