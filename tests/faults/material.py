@@ -84,6 +84,7 @@ def run_command(arguments: Sequence[str], results: Path) -> Outcome:
     return Outcome(status, stderr.getvalue())
 
 
+NO_OUTPUT = "no output"
 WITH_RESULTS = {"prepare", "pretrain", "cluster", "table", "table2"}
 
 
@@ -154,7 +155,7 @@ def outcome_of_child(
     child = start(run_in_child, arguments, results, output, limit)
     child.join()
     if not output.exists():
-        return Outcome(int(child.exitcode or 0), "no output")
+        return Outcome(int(child.exitcode or 0), NO_OUTPUT)
     status, _, stderr = output.read_text(encoding="utf-8").partition("\n")
     output.unlink()
     return Outcome(int(status), stderr)
