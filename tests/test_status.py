@@ -72,7 +72,7 @@ def test_before_the_first_job_all_cells_wait(results: Path) -> None:
     assert set(states(results).values()) == {"waiting"}
     text = describe(read_status(results))
     assert "0 of 12 seeds complete, 0 running" in text
-    assert "nothing is known yet of 12 seeds" in text
+    assert "Nothing is known yet of the time of 12 seeds." in text
     assert "left out frgc: it needs a licence (NIST)" in text
 
 
@@ -105,7 +105,7 @@ def test_a_killed_job_is_dead_at_once_on_its_own_host(results: Path) -> None:
     begin(results, "pretrained/mnist/conv", 0, pid=NO_PROCESS)
     (results / "pretrained/mnist/conv/.seed0.checkpoint.safetensors").touch()
     assert states(results)["mnist conv"] == "dead"
-    assert "epoch 57/200, 5 min left loss=12.35; a checkpoint is kept" in describe(read_status(results))
+    assert "stopped at epoch 57/200 loss=12.35; a checkpoint is kept" in describe(read_status(results))
 
 
 def test_a_job_of_another_host_is_dead_after_a_silence(results: Path) -> None:

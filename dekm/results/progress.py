@@ -53,15 +53,17 @@ class Progress:
         """Time until `total`; None if it cannot be told yet."""
         return None if self.seconds_per_unit is None else (self.total - self.done) * self.seconds_per_unit
 
+    @property
+    def place(self) -> str:
+        """Position, such as "epoch 57/200"."""
+        return f"{self.unit} {self.done}/{self.total}" if self.total else "running"
+
     def describe(self) -> str:
         """Position and time left, such as "epoch 57/200, 3 min left"."""
-        if self.total == 0:
-            return "running"
-        place = f"{self.unit} {self.done}/{self.total}"
-        if self.seconds_left is None:
-            return place
+        if self.seconds_left is None or self.total == 0:
+            return self.place
         bound = "at most " if self.may_stop_early else ""
-        return f"{place}, {bound}{duration(self.seconds_left)} left"
+        return f"{self.place}, {bound}{duration(self.seconds_left)} left"
 
     def write(self, file: Path) -> None:
         """Write the file of a job's progress, whole or not at all; it need not outlive a power failure."""

@@ -25,17 +25,21 @@ def summary(status: Status) -> Iterator[str]:
     yield f"{status.path}: {', '.join(counts)}; {duration(measured)} of computation so far."
     if not status.planned:
         yield "It holds no plan.json of this version, so cells that have not begun are not shown."
-    left = time_left(cells)
-    jobs = {
-        (found.progress.host, found.progress.pid)
-        for cell in cells
-        for found in cell.running
-        if found.progress
-    }
     if n_complete < n_seeds:
-        several = f", {duration(left.seconds / len(jobs))} with {len(jobs)} jobs" if len(jobs) > 1 else ""
-        unknown = f"; nothing is known yet of {left.n_unknown} seeds" if left.n_unknown else ""
-        yield f"About {duration(left.seconds)} of computation left{several}{unknown}."
+        yield rest(cells)
+
+
+def rest(cells: Sequence[CellStatus]) -> str:
+    """How long the seeds that are not complete may take."""
+    left = time_left(cells)
+    unknown = f"nothing is known yet of the time of {left.n_unknown} seeds"
+    if left.seconds == 0 and left.n_unknown:
+        return f"{unknown.capitalize()}."
+    running = [found.progress for cell in cells for found in cell.running if found.progress]
+    n_jobs = len({(progress.host, progress.pid) for progress in running})
+    several = f", {duration(left.seconds / n_jobs)} with {n_jobs} jobs" if n_jobs > 1 else ""
+    others = f"; {unknown}" if left.n_unknown else ""
+    return f"About {duration(left.seconds)} of computation left{several}{others}."
 
 
 def count(cells: Sequence[CellStatus], state: str) -> int:
@@ -78,7 +82,9 @@ def events(status: Status) -> Iterator[str]:
     for cell in status.cells:
         for found in sorted(cell.unfinished, key=lambda found: (not found.alive, found.seed)):
             where = f" ({found.progress.host}, process {found.progress.pid})" if found.progress else ""
-            text = found.progress.describe() if found.progress else "at an unknown place"
+            text = "at an unknown place"
+            if found.progress:
+                text = found.progress.describe() if found.alive else f"stopped at {found.progress.place}"
             latest = found.progress.latest if found.progress else {}
             shown = "".join(f" {name}={value:.4g}" for name, value in latest.items())
             kept = "; a checkpoint is kept" if not found.alive and found.seed in cell.checkpoints else ""

@@ -66,7 +66,7 @@ def test_snakemake_finds_the_plugin(plugin: Any) -> None:
 def test_a_job_is_one_line_when_it_starts_and_one_when_it_ends(handler: Any, log: Path, capsys: Any) -> None:
     handler.console = Console(stderr=True, width=200)
     for shown in (
-        record(LogEvent.RUN_INFO, total_job_count=5, per_rule_job_counts={"pretrain": 5}),
+        record(LogEvent.RUN_INFO, stats={"pretrain": 5, "total": 5}),
         record(msg="Building DAG of jobs..."),
         job(log, reason="Missing output files: ..."),
         record(LogEvent.SHELLCMD, msg="python -m dekm pretrain"),
@@ -139,7 +139,7 @@ def test_an_interruption_says_what_is_kept(handler: Any, log: Path) -> None:
 def test_a_dry_run_is_one_line_a_job(handler: Any, log: Path) -> None:
     handler.common_settings.dryrun = True
     assert handler.line(job(log)) == "would  Pretrain mnist"
-    assert handler.line(record(LogEvent.RUN_INFO, total_job_count=5)) == ""
+    assert handler.line(record(LogEvent.RUN_INFO, stats={"total": 5})) == ""
 
 
 @pytest.mark.parametrize("wildcards", [{}, {"dataset": "mnist"}, {"dataset": "mnist", "figure": "x"}])

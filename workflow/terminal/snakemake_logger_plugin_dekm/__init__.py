@@ -187,7 +187,7 @@ class LogHandler(LogHandlerBase):
 
     def begin(self, record: logging.LogRecord) -> str:
         """Start the display when the number of jobs is known."""
-        n_jobs = record.total_job_count
+        n_jobs = record.stats["total"]
         if self.common_settings.dryrun or self.bar.tasks[0].total is not None:
             return ""
         self.bar.update(self.task, total=n_jobs)
