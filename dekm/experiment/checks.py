@@ -7,7 +7,7 @@ from typing import Any
 
 from dekm.datasets import DATASETS
 from dekm.datasets.user.own import most_samples
-from dekm.errors import InputError, shown, unknown_name
+from dekm.errors import InputError, cut, shown, unknown_name
 from dekm.experiment.blocks import DatasetBlock, find_dataset, loader_options, unknown_dataset
 from dekm.experiment.config import Experiment
 from dekm.experiment.config_file import check_values
@@ -72,7 +72,7 @@ def find_disallowed(value: Any, schema: Mapping[str, Any], parent: str = "") -> 
     """Names and values at a place of the configuration that a schema does not allow."""
     errors = validator(schema).iter_errors(value)
     for error in sorted(errors, key=lambda error: [str(part) for part in error.absolute_path]):
-        place = ".".join([*([parent] if parent else []), *map(str, error.absolute_path)])
+        place = cut(".".join([*([parent] if parent else []), *map(str, error.absolute_path)]))
         yield from _describe_error(error, place)
 
 

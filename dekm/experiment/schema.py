@@ -57,7 +57,8 @@ def read_texts(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str
         value = _parse(error.instance)
         if error.schema.get("type") == "array":
             value = [value]
-        if error.absolute_path and checker.evolve(schema=error.schema).is_valid(value):
+        is_value = error.absolute_path and "propertyNames" not in error.absolute_schema_path
+        if is_value and checker.evolve(schema=error.schema).is_valid(value):
             *parents, last = error.absolute_path
             block: Any = read
             for part in parents:
@@ -74,7 +75,7 @@ def _parse(value: Any) -> Any:
         parsed = float(value) if EXPONENT.fullmatch(value) else yaml.safe_load(value)
     except (ValueError, RecursionError, yaml.YAMLError):
         return value
-    return value if isinstance(parsed, str) else parsed
+    return parsed if parsed is None or isinstance(parsed, int | float) else value
 
 
 def _is_number(value: Any) -> bool:

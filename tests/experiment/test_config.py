@@ -445,3 +445,11 @@ def test_a_variant_takes_numbers_that_yaml_reads_as_text() -> None:
 def test_a_method_of_ones_own_has_a_plain_name(name: str) -> None:
     assert "the name" in mistakes_of({"methods": {name: {"method": "dekm"}}})
     assert "the name" not in mistakes_of({"methods": {"mine": {"method": "dekm\n"}}})
+
+
+@pytest.mark.parametrize("key", ["2024-01-01", "1", "[", "x" * 100_000])
+def test_a_key_that_is_no_name_is_named(key: str) -> None:
+    for place in ("datasets", "methods"):
+        text = mistakes_of({place: {key: {}}})
+        assert f"{place}: the name" in text
+        assert len(text) < 2000

@@ -11,7 +11,7 @@ from dekm.errors import InputError
 from dekm.methods.validation import Choice, Integer, Integers, Number, check_samples
 from tests.helpers.methods import ESTIMATORS
 
-NOT_CONSTRAINED = {"autoencoder", "device", "random_state", "on_iteration", "progress"}
+NOT_CONSTRAINED = {"autoencoder", "device", "network", "random_state", "on_iteration", "progress"}
 
 
 @pytest.mark.parametrize("value", [0, 1.0, "5", None, True, float("inf"), "all"])
