@@ -122,7 +122,7 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
         If the file does not exist.
     """
     file = single_input(inputs, "a ranks.csv")
-    ranks = read_table(file, TEXTS, NUMBERS, remedy="It should be the ranks.csv of the tables.")
+    ranks = read_table(file, TEXTS, NUMBERS, filled=TEXTS, remedy="It should be the ranks.csv of the tables.")
     with readable(file, "ranks.csv of the tables"):
         figure = draw(ranks) if len(ranks) else _empty()
     save(figure, folder, "ranks")

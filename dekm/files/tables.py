@@ -11,7 +11,13 @@ if TYPE_CHECKING:
 
 
 def read_table(
-    file: Path, texts: Sequence[str], numbers: Sequence[str] = (), *, separator: str = ",", remedy: str = ""
+    file: Path,
+    texts: Sequence[str],
+    numbers: Sequence[str] = (),
+    *,
+    filled: Sequence[str] = (),
+    separator: str = ",",
+    remedy: str = "",
 ) -> "pd.DataFrame":
     """Read a table with a header.
 
@@ -21,6 +27,8 @@ def read_table(
         CSV file in UTF-8.
     texts, numbers : sequence of str
         Columns that the table needs, and that hold text or finite numbers; empty fields are NaN.
+    filled : sequence of str
+        Those of them that have no empty field.
     separator : str
         Between two fields.
     remedy : str
@@ -45,6 +53,9 @@ def read_table(
     missing = sorted({*texts, *numbers} - set(table))
     if missing:
         raise damaged(file, f"it lacks the columns {missing}", remedy)
+    for name in filled:
+        if table[name].isna().any():
+            raise damaged(file, f"the column {name} has an empty field", remedy)
     for name in numbers:
         with readable(file, f"table with numbers in the column {name}", remedy=remedy):
             table[name] = pd.to_numeric(table[name])

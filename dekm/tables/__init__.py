@@ -104,7 +104,8 @@ def write_table3(
     cells, further = table3(found, paper), further_cells(found, results)
     ranks, judged = mean_ranks(cells), verdicts(cells, paper)
     everything = read_results(results, datasets, [*methods, *strategies])
-    claims = judge_claims(read_table(paper_file.with_name("claims.csv"), CLAIM_COLUMNS), everything, paper)
+    claims_file = paper_file.with_name("claims.csv")
+    claims = judge_claims(read_table(claims_file, CLAIM_COLUMNS, filled=CLAIM_COLUMNS), everything, paper)
     known = origins(cells)
     pages = [
         (cells, score_grid(cells, starts_caption(results, cells))),

@@ -90,11 +90,11 @@ def further_cells(results: LoadedResults, folder: Path) -> pd.DataFrame:
 def peak_memory(file: Path) -> float:
     """Largest ``max_rss`` of a benchmark file of Snakemake; NaN if it was not measured or is unreadable."""
     try:
-        memory = read_table(file, ["max_rss"], separator="\t")["max_rss"]
+        table = read_table(file, (), separator="\t")
     except InputError as error:
         logger.warning("no memory is shown: %s", error)
         return math.nan
-    return float(pd.to_numeric(memory, errors="coerce").max())
+    return float(pd.to_numeric(table.get("max_rss", pd.Series(dtype=float)), errors="coerce").max())
 
 
 def further_grid(cells: pd.DataFrame) -> Grid:
