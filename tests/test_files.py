@@ -125,13 +125,25 @@ def test_text_replaces_the_old_text(tmp_path):
     assert names(target.parent) == ["summary.json"]
 
 
-def test_text_that_cannot_be_written_leaves_the_old_text_and_no_leftovers(tmp_path):
+def test_text_that_cannot_be_written_leaves_the_old_text_and_no_leftovers(tmp_path, monkeypatch):
     target = tmp_path / "summary.json"
     write_text(target, "old")
-    with pytest.raises(UnicodeEncodeError):
-        write_text(target, "new \ud800")
+
+    def write_half(file, content):
+        with file.open("wb") as stream:
+            stream.write(content[:1])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", write_half)
+    with pytest.raises(OSError, match="No space left"):
+        write_text(target, "new")
     assert target.read_text() == "old"
     assert names(tmp_path) == ["summary.json"]
+
+
+def test_what_utf_8_cannot_encode_is_written_as_an_escape_sequence(tmp_path):
+    write_text(tmp_path / "a.txt", "new \ud800")
+    assert (tmp_path / "a.txt").read_text() == "new \\ud800"
 
 
 def test_json_comes_back(tmp_path):

@@ -1,4 +1,4 @@
-"""One function per command.
+"""One function per command that prepares data or runs a cell.
 
 The parameters of a function are the arguments of its command, which `dekm.cli.parser` documents. A command
 imports what it needs when it runs, so that starting a process stays cheap.
@@ -6,20 +6,15 @@ imports what it needs when it runs, so that starting a process stays cheap.
 
 import contextlib
 import gc
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dekm.cli.pairs import parse_settings, parse_texts
+from dekm.cli.pairs import parse_settings
 from dekm.datasets import DATASETS
 from dekm.errors import InputError
 from dekm.experiment.blocks import find_dataset
-from dekm.methods import METHODS
 from dekm.outside import use_folder
-
-SCHEMA = Path(__file__).parents[2] / "config" / "config.schema.yaml"
 
 
 @contextlib.contextmanager
@@ -159,111 +154,3 @@ def predict(
     use_folder(modules)
     defined = parse_settings(definition, "--define")
     write_predictions(run, parse_settings(settings), definition=defined, **arguments)
-
-
-def table2(results: Path, datasets: list[str], left_out: list[str], paper: Path, out: Path) -> None:
-    """Write Table II."""
-    from dekm.tables import write_table2
-
-    write_table2(
-        results, datasets, paper, out, left_out=parse_texts("--left-out", "DATASET=REASON", left_out)
-    )
-
-
-def table(
-    results: Path,
-    datasets: list[str],
-    left_out: list[str],
-    methods: list[str],
-    strategies: list[str],
-    labels: list[str],
-    paper: Path,
-    out: Path,
-) -> None:
-    """Write Table III and the tables derived from it."""
-    from dekm.tables import write_table3
-
-    known = {name: row.label for name, row in (DATASETS | METHODS).items()}
-    write_table3(
-        results,
-        datasets,
-        methods,
-        paper,
-        out,
-        strategies=strategies,
-        labels=known | parse_texts("--label", "METHOD=LABEL", labels),
-        left_out=parse_texts("--left-out", "DATASET=REASON", left_out),
-    )
-
-
-def figure(name: str, inputs: list[Path], out: Path) -> None:
-    """Draw one figure."""
-    from dekm.figures import write_figure
-
-    write_figure(name, inputs, out)
-
-
-def compare(results: Path, reference: Path) -> None:
-    """Print the cells in which two sets of results differ by more than noise."""
-    from dekm.tables.compare import compare, compare_grid
-    from dekm.tables.rendering.markdown import to_markdown
-
-    print(to_markdown(compare_grid(compare(results, reference))), end="")
-
-
-def status(results: list[Path], watch: float | None) -> None:
-    """Print what is complete, running, dead, failed or waiting; once, or repeatedly until interrupted."""
-    from dekm.results.status import find_results, read_status
-    from dekm.results.status_text import describe
-
-    while True:
-        texts = [describe(read_status(folder)) for folder in find_results(results)]
-        clear = "\033[H\033[2J" if watch is not None and sys.stdout.isatty() else ""
-        print(clear + "\n\n".join(texts), flush=True)
-        if watch is None:
-            return
-        time.sleep(watch)
-        print()
-
-
-def estimate(config: Path) -> None:
-    """Print about how long an experiment takes here, and how much disk and memory."""
-    from dekm.experiment.checks import read_experiment
-    from dekm.experiment.config_file import read_config_file
-    from dekm.experiment.estimate_text import describe_estimate
-
-    content = read_config_file(config)
-    print(describe_estimate(read_experiment(content, SCHEMA, config.absolute().parent)))
-
-
-def sync(results: list[Path], store: Path, follow: float | None) -> None:
-    """Update the MLflow store from the run folders, once or repeatedly."""
-    from dekm.tracking.store import sync_all
-    from dekm.tracking.ui import follow_runs
-
-    if follow is not None and not 0 < follow < float("inf"):
-        raise InputError(f"--follow {follow} should be a number of seconds > 0.")
-    if follow is None:
-        sync_all(results, store)
-    else:
-        follow_runs(results, store, follow)
-
-
-def ui(store: Path, port: int) -> None:
-    """Update the MLflow store and serve its UI on the loopback interface until interrupted.
-
-    Raises
-    ------
-    InputError
-        If the port cannot be used or there are no runs.
-    """
-    from dekm.results.result_set import RESERVED, result_sets
-    from dekm.tracking.store import sync_all
-    from dekm.tracking.ui import check_port, serve
-
-    check_port(port)
-    results = [result_set.path for result_set in result_sets(store) if result_set.path.name not in RESERVED]
-    if not results:
-        raise InputError(f"{store} holds no runs yet: run 'make demo' first.")
-    sync_all(results, store)
-    serve(results, store, port)

@@ -4,35 +4,28 @@ import contextlib
 import time
 import warnings
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
 from jaxtyping import Float
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    ClusterMixin,
-    TransformerMixin,
-)
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
-from tqdm.auto import tqdm
 
 from dekm.clustering.kmeans import Partition, nearest_center
 from dekm.errors import InputError
-from dekm.methods.iteration import Iteration, OnIteration
+from dekm.methods.iteration import Iteration, IterationBar, OnIteration
 from dekm.methods.notices import empty_clusters, notices
-from dekm.methods.persistence import Facts, Tensors, learned, opened_model, set_learned, write_model
+from dekm.methods.persistence import Saved
 from dekm.methods.validation import MOST_RESTARTS, Constraints, Integer, check_parameters, check_samples
 from dekm.metrics import silhouette
 from dekm.nn.device import default_modes, resolve_device
 
 
-class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, BaseEstimator):
+class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Saved):
     """Base class of the methods. A subclass defines `fit` and `embed`, the embedding of samples.
 
     Its `fit` calls `start_fit`, `load_samples`, `report` after every iteration, and at the end
@@ -98,35 +91,6 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         H, U = self._embed_beside_centers(X)
         return -float(((H - U[nearest_center(H, U)]) ** 2).sum(dtype=torch.float64))
 
-    def save(self, path: str | Path) -> None:
-        """Write the parameters and the learned attributes to a safetensors file, which holds no code."""
-        check_is_fitted(self)
-        write_model(path, type(self).__name__, *self._state())
-
-    @classmethod
-    def load(cls, path: str | Path, *, device: str = "auto") -> Self:
-        """Read a file that `save` wrote; it holds neither `on_iteration` nor a RandomState instance."""
-        with opened_model(path, cls.__name__) as (tensors, facts):
-            return cls._from_state(tensors, facts, device)
-
-    @classmethod
-    def _from_state(cls, tensors: Tensors, facts: Facts, device: str) -> Self:
-        loaded = cls(**facts.pop("params"))
-        loaded.device = device
-        loaded._restore(tensors, facts)
-        return loaded
-
-    def _state(self) -> tuple[Tensors, Facts]:
-        params = self.get_params(deep=False)
-        for name, value in params.items():
-            if name == "on_iteration" or isinstance(value, np.random.RandomState):
-                params[name] = None
-        tensors, facts = learned(self)
-        return tensors, facts | {"params": params}
-
-    def _restore(self, tensors: Tensors, facts: Facts) -> None:
-        set_learned(self, tensors, facts)
-
     @property
     def _n_features_out(self) -> int:
         return self.cluster_centers_.shape[1]
@@ -188,7 +152,7 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         random_state = check_random_state(self.random_state)
         self.history_: list[dict[str, float]] = []
         self._first_labels: Tensor | None = None
-        self._bar: tqdm | None = None  # begins with the first iteration, below that of a pretraining
+        self._bar = IterationBar(type(self).__name__, self.planned_iterations, shown=self.progress)
         self._until_finished = contextlib.ExitStack()
         self._started = time.perf_counter()
         self._seed = int(random_state.randint(2**31 - 1))
@@ -201,24 +165,10 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
             self._first_labels = iteration.labels.clone()
         iteration = replace(iteration, first_labels=self._first_labels)
         self.history_.append(iteration.row() | {"seconds": seconds})
-        self._show(iteration)
+        self._bar.show(iteration)
         if self.on_iteration is not None:
             self.on_iteration(iteration)
         self._started = time.perf_counter() - seconds
-
-    def _show(self, iteration: Iteration) -> None:
-        if self._bar is None:
-            n_iter, total = iteration.n_iter, self.planned_iterations
-            self._bar = tqdm(
-                desc=type(self).__name__,
-                unit=" iterations",
-                initial=n_iter,
-                total=total,
-                disable=not self.progress,
-            )
-        self._bar.update(iteration.n_iter - self._bar.n)
-        if iteration.n_iter > 0:
-            self._bar.set_postfix(loss=iteration.loss, changed=iteration.changed)
 
     def finish_fit(self, H: Float[Tensor, "n e"], partition: Partition, n_iter: int) -> Self:
         """Set the learned attributes and return the estimator; warn if the partition is doubtful.
@@ -232,8 +182,7 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         n_iter : int
             Number of updates of the representation.
         """
-        if self._bar is not None:
-            self._bar.close()
+        self._bar.close()
         self._until_finished.close()
         self.embedding_ = H.cpu().numpy()
         self.labels_ = partition.labels.cpu().numpy()

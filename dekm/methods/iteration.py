@@ -3,10 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from tqdm.auto import tqdm
 
 from dekm.metrics import ari
 
@@ -97,3 +99,39 @@ class Iteration:
 
 
 OnIteration = Callable[[Iteration], None]
+
+
+class IterationBar:
+    """A progress bar over the iterations of a fit, which appears with the first one.
+
+    Parameters
+    ----------
+    name : str
+        Name of the method.
+    total : int
+        Largest number of iterations.
+    shown : bool
+        Whether there is a bar.
+    """
+
+    def __init__(self, name: str, total: int, *, shown: bool) -> None:
+        self.options: dict[str, Any] = {
+            "desc": name,
+            "unit": " iterations",
+            "total": total,
+            "disable": not shown,
+        }
+        self.bar: tqdm | None = None
+
+    def show(self, iteration: Iteration) -> None:
+        """Move the bar to an iteration."""
+        if self.bar is None:
+            self.bar = tqdm(initial=iteration.n_iter, **self.options)
+        self.bar.update(iteration.n_iter - self.bar.n)
+        if iteration.n_iter > 0:
+            self.bar.set_postfix(loss=iteration.loss, changed=iteration.changed)
+
+    def close(self) -> None:
+        """End the bar."""
+        if self.bar is not None:
+            self.bar.close()

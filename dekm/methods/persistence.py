@@ -4,13 +4,14 @@ import contextlib
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from dekm.errors import InputError
@@ -114,3 +115,36 @@ def with_prefix(prefix: str, tensors: Mapping[str, Tensor]) -> Tensors:
 def without_prefix(prefix: str, tensors: Mapping[str, Tensor]) -> Tensors:
     """The tensors whose names begin with `prefix`, which is removed."""
     return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
+
+
+class Saved(BaseEstimator):
+    """Base class of estimators that are written to a file and read again with all that they learned."""
+
+    def save(self, path: str | Path) -> None:
+        """Write the parameters and the learned attributes to a safetensors file, which holds no code."""
+        check_is_fitted(self)
+        write_model(path, type(self).__name__, *self._state())
+
+    @classmethod
+    def load(cls, path: str | Path, *, device: str = "auto") -> Self:
+        """Read a file that `save` wrote; it holds neither `on_iteration` nor a RandomState instance."""
+        with opened_model(path, cls.__name__) as (tensors, facts):
+            return cls._from_state(tensors, facts, device)
+
+    @classmethod
+    def _from_state(cls, tensors: Tensors, facts: Facts, device: str) -> Self:
+        loaded = cls(**facts.pop("params"))
+        loaded.device = device
+        loaded._restore(tensors, facts)
+        return loaded
+
+    def _state(self) -> tuple[Tensors, Facts]:
+        params = self.get_params(deep=False)
+        for name, value in params.items():
+            if name == "on_iteration" or isinstance(value, np.random.RandomState):
+                params[name] = None
+        tensors, facts = learned(self)
+        return tensors, facts | {"params": params}
+
+    def _restore(self, tensors: Tensors, facts: Facts) -> None:
+        set_learned(self, tensors, facts)
