@@ -12,6 +12,8 @@ from tqdm.auto import tqdm
 
 from dekm.metrics import ari
 
+RANK_DIMS = 256
+
 
 @dataclass(frozen=True)
 class Iteration:
@@ -57,7 +59,7 @@ class Iteration:
     @cached_property
     def inertia_fraction(self) -> float:
         """Inertia as a fraction of the total scatter of H, in [0, 1]; NaN if all points are equal."""
-        total = float(self._covariance.trace()) * len(self.H)
+        total = float(((self.H - self.H.mean(0)) ** 2).sum(dtype=torch.float64))
         return self.inertia / total if total > 0 else float("nan")
 
     @cached_property
@@ -65,9 +67,13 @@ class Iteration:
         """Number of dimensions that H uses, in [1, e]: the exponential of the entropy of its variances.
 
         The variances, divided by their sum, are those of the principal components (Roy and Vetterli, 2007).
-        NaN if all points are equal.
+        NaN if all points are equal, or have more than `RANK_DIMS` dimensions, as samples that no method
+        embedded.
         """
-        variances = torch.linalg.eigvalsh(self._covariance).clamp_min(0)
+        if self.H.shape[1] > RANK_DIMS:
+            return float("nan")
+        centered = (self.H - self.H.mean(0)).double()
+        variances = torch.linalg.eigvalsh(centered.T @ centered).clamp_min(0)
         fractions = variances / variances.sum()
         return float(torch.special.entr(fractions).sum().exp())
 
@@ -77,11 +83,6 @@ class Iteration:
         if self.first_labels is None:
             return 1.0
         return ari(self.first_labels.cpu(), self.labels.cpu())
-
-    @cached_property
-    def _covariance(self) -> Float[Tensor, "e e"]:
-        centered = (self.H - self.H.mean(0)).double()
-        return (centered.T @ centered / len(self.H)).cpu()
 
     def row(self) -> dict[str, float]:
         """What the history of a fit holds of this iteration."""

@@ -127,3 +127,9 @@ def test_a_line_has_rank_one_and_equal_points_have_none():
     assert line.ari_first == 1
     assert np.isnan(iteration(np.ones((4, 3)), [0, 0, 1, 1], 2).effective_rank)
     assert np.isnan(iteration(np.ones((4, 3)), [0, 0, 1, 1], 2).inertia_fraction)
+
+
+def test_samples_of_many_dimensions_have_no_rank_and_need_no_square_matrix():
+    wide = iteration(np.random.default_rng(0).random((4, 200_000)), [0, 0, 1, 1], 2)
+    assert np.isnan(wide.effective_rank)
+    assert 0 < wide.inertia_fraction < 1
