@@ -147,7 +147,7 @@ class LogHandler(LogHandlerBase):
     def __post_init__(self) -> None:
         """Start the display on a terminal, or the reports of plain lines."""
         self.console = Console(stderr=not self.common_settings.stdout, highlight=False, soft_wrap=True)
-        self.board = Board()
+        self.board, self.interrupted = Board(), False
         self.bar = Progress(TextColumn("jobs"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         self.task = self.bar.add_task("jobs", total=None)
         self.live = Live(
@@ -165,8 +165,10 @@ class LogHandler(LogHandlerBase):
             self.handleError(record)
 
     def line(self, record: logging.LogRecord) -> str:
-        """The line of a record; empty for one that is not shown."""
+        """The line of a record; empty for one that is not shown, as all are after an interrupt."""
         event = getattr(record, "event", None)
+        if self.interrupted or getattr(record, "exception", None) == "RuleException":
+            return ""  # the error of a job is told by the event JOB_ERROR, with its log
         if event == LogEvent.JOB_INFO:
             if self.common_settings.dryrun:
                 return f"would  {record.rule_msg or record.rule_name}"
@@ -180,6 +182,7 @@ class LogHandler(LogHandlerBase):
         if event == LogEvent.RUN_INFO:
             return self.begin(record)
         if str(record.msg).startswith(INTERRUPT):
+            self.interrupted = True
             return self.board.kept()
         if event == LogEvent.ERROR or (event is None and is_for_users(record)):
             return self.format(record).strip()
