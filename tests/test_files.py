@@ -136,7 +136,7 @@ def test_text_that_cannot_be_written_leaves_the_old_text_and_no_leftovers(tmp_pa
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(Path, "write_bytes", write_half)
-    with pytest.raises(InputError, match="summary.json cannot be written: No space left"):
+    with pytest.raises(InputError, match=r"summary\.json cannot be written: No space left"):
         write_text(target, "new")
     assert target.read_text() == "old"
     assert names(tmp_path) == ["summary.json"]
