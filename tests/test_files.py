@@ -320,6 +320,13 @@ def test_a_file_system_without_locks_is_one_line_and_no_error(tmp_path, monkeypa
     assert "this file system has no locks (No locks available)" in caplog.text
 
 
+def test_a_system_without_flock_has_no_locks(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(locks, "fcntl", None)
+    with locked(tmp_path / "seed0"), locked(tmp_path / "seed0"):
+        pass
+    assert "this file system has no locks" in caplog.text
+
+
 def test_a_job_that_waits_says_for_whom(tmp_path, monkeypatch, caplog):
     caplog.set_level("INFO")
     monkeypatch.setattr(locks, "PATIENCE", 0.0)

@@ -139,6 +139,8 @@ def _replace_folder(temporary: Path, target: Path) -> None:
 
 def flush(path: Path) -> None:
     """Write a file or the names in a folder to the disk, so that a power cut does not empty them."""
+    if os.name == "nt" and path.is_dir():  # Windows opens no folders
+        return
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,7 +1,6 @@
 """Locks that the kernel releases when their holder ends, however it ends."""
 
 import errno
-import fcntl
 import logging
 import os
 import time
@@ -11,6 +10,11 @@ from types import TracebackType
 from typing import Self
 
 from dekm.files.leftovers import temporaries, writer_of
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 logger = logging.getLogger(__name__)
 
@@ -63,9 +67,9 @@ class Lock:
     def try_acquire(self) -> bool:
         """Acquire the lock if no other process holds it, and return whether it is held now."""
         self.target.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(self.file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        descriptor = os.open(self.file, os.O_RDWR | os.O_CREAT, 0o666)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock_file(descriptor)
         except OSError as error:
             if error.errno in HELD:
                 os.close(descriptor)
@@ -84,6 +88,13 @@ class Lock:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
+
+
+def _lock_file(descriptor: int) -> None:
+    """Lock an open file without waiting."""
+    if fcntl is None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def locked(target: Path, give_up: Callable[[], bool] = lambda: False) -> Lock:
