@@ -2,6 +2,7 @@ import os
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -235,7 +236,8 @@ def run_process(*arguments, **options):
 
 def test_ctrl_c_is_one_line_and_exit_status_130(tmp_path):
     os.mkfifo(tmp_path / "my.yaml")
-    process = run_process("config", str(tmp_path / "my.yaml"))
+    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # a job of a script may ignore Ctrl-C
+    process = run_process("config", str(tmp_path / "my.yaml"), preexec_fn=heed)
     with (tmp_path / "my.yaml").open("w", encoding="utf-8"):  # returns when the command has begun to read
         process.send_signal(signal.SIGINT)
         error = process.communicate()[1]

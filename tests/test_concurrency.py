@@ -59,7 +59,16 @@ def test_the_threads_enter_the_given_context():
     assert opened == []
 
 
+@pytest.fixture
+def heeded_interrupt():
+    """Ctrl-C raises KeyboardInterrupt, also in a job of a script, which may ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.timeout(30)
+@pytest.mark.usefixtures("heeded_interrupt")
 def test_an_interrupt_ends_every_run_and_lets_it_clean_up():
     ended = []
 
