@@ -128,7 +128,8 @@ def empty_network(
             network = MLPAutoencoder(shape, embedding_dim, hidden)
     # Module.to_empty would do, but it imports SymPy, which takes half a second of every process.
     weights = {
-        name: torch.empty(value.shape, dtype=torch.float32) for name, value in network.state_dict().items()
+        name: torch.empty(value.shape, dtype=torch.float32, device="cpu")
+        for name, value in network.state_dict().items()
     }
     network.load_state_dict(weights, assign=True)
     return network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]

@@ -68,7 +68,7 @@ class Progress:
     def write(self, file: Path) -> None:
         """Write the file of a job's progress, whole or not at all; it need not outlive a power failure."""
         temporary = file.with_suffix(".tmp")
-        temporary.write_text(json.dumps(asdict(self)))
+        temporary.write_text(json.dumps(asdict(self)), encoding="utf-8")
         os.replace(temporary, file)
 
 

@@ -76,7 +76,7 @@ def open_store(store: Path) -> tuple["MlflowClient", bool]:
     created = not database.exists()
     if created:
         _create(database)
-        _forget_connections(tracking_uri(store))
+        forget_connections(tracking_uri(store))
     return MlflowClient(tracking_uri(store)), created
 
 
@@ -133,10 +133,10 @@ def _create(database: Path) -> None:
     with atomic_file(database) as temporary:
         uri = _uri(temporary)
         SqlAlchemyStore(uri, artifacts_uri(database.parent, "default"))
-        _forget_connections(uri)
+        forget_connections(uri)
 
 
-def _forget_connections(uri: str) -> None:
+def forget_connections(uri: str) -> None:
     """Close the connections to a database, whose file is about to get or has got another name."""
     from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore
 

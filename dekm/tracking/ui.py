@@ -1,12 +1,13 @@
 """The MLflow UI on this machine, and the process that keeps its store up to date."""
 
+import contextlib
 import logging
 import os
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from dekm.errors import InputError
@@ -32,15 +33,27 @@ def follow_runs(results: Sequence[Path], store: Path, seconds: float) -> None:
     seconds : float
         Pause between two updates.
     """
-    for handler in logging.getLogger().handlers:
-        handler.addFilter(_FirstTime())
     parent = os.getppid()
-    while os.getppid() == parent:
-        try:
-            sync_all(results, store)
-        except Exception as error:
-            logger.warning("the store could not be updated, and the next update tries again: %s", error)
-        time.sleep(seconds)
+    with _each_text_once():
+        while os.getppid() == parent:
+            try:
+                sync_all(results, store)
+            except Exception as error:
+                logger.warning("the store could not be updated, and the next update tries again: %s", error)
+            time.sleep(seconds)
+
+
+@contextlib.contextmanager
+def _each_text_once() -> Iterator[None]:
+    """Log every text once within the block."""
+    filters = [(handler, _FirstTime()) for handler in logging.getLogger().handlers]
+    for handler, once in filters:
+        handler.addFilter(once)
+    try:
+        yield
+    finally:
+        for handler, once in filters:
+            handler.removeFilter(once)
 
 
 class _FirstTime(logging.Filter):

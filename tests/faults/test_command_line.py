@@ -50,6 +50,8 @@ COMMANDS: dict[str, list[list[str]]] = {
         *([name, *[PLACE] * 5, "--out", "out"] for name in ("fig4", "fig5")),
     ],
     "compare": [[PLACE, PLACE]],
+    "status": [[PLACE]],
+    "estimate": [[PLACE]],
     "sync": [[PLACE, "--store", "store"]],
     "ui": [["--store", PLACE, "--port", "0"], ["--store", "new", "--port", "99999999"]],
 }

@@ -8,6 +8,8 @@ from pathlib import Path
 import yaml
 from mlflow import MlflowClient
 
+from dekm.tracking.database import forget_connections, tracking_uri
+
 ROOT = Path(__file__).parents[2]
 TINY = {
     "name": "tiny",
@@ -65,6 +67,8 @@ class Workspace:
         return {folder.name: json.loads((folder / "facts.json").read_text())["id"] for folder in folders}
 
     def stored_runs(self) -> list:
-        client = MlflowClient(f"sqlite:///{self.folder / 'results' / 'mlflow.db'}")
+        uri = tracking_uri(self.folder / "results")
+        forget_connections(uri)  # a workflow may have replaced the database
+        client = MlflowClient(uri)
         experiment = client.get_experiment_by_name("tiny")
         return list(client.search_runs([experiment.experiment_id]))
