@@ -17,7 +17,7 @@ from dekm.experiment.plan import write_plan
 from dekm.results.estimates import expected_seconds, time_left
 from dekm.results.folders import SeedFolder
 from dekm.results.progress import SILENT_SECONDS, Progress, duration
-from dekm.results.status import find_results, read_status
+from dekm.results.status import CellStatus, find_results, read_status, work_of
 from dekm.results.status_text import describe
 from tests.helpers.handmade import write_facts
 
@@ -186,6 +186,19 @@ def test_reading_writes_nothing(results: Path) -> None:
     before = sorted(results.rglob("*"))
     describe(read_status(results))
     assert sorted(results.rglob("*")) == before
+
+
+def test_texts_of_many_terms_take_little_longer_than_vectors_of_few_values() -> None:
+    assert work_of(0, [0]) == work_of(0, [64]) == 0
+    assert 1 < work_of(2000, [2000]) / work_of(2000, [64]) < 2
+    assert work_of(10, [28, 28, 1]) == 7840
+
+
+@pytest.mark.parametrize(("has_images", "expected"), [(True, 20.0), (False, None)])
+def test_images_say_nothing_of_the_time_of_vectors(has_images: bool, expected: float | None) -> None:
+    images = CellStatus("cluster", "a", "dec", "DEC", [0], {0: 10.0}, work=5, has_images=True)
+    other = CellStatus("cluster", "b", "dec", "DEC", [0], work=10, has_images=has_images)
+    assert expected_seconds(other, [images, other]) == expected
 
 
 def test_the_time_left_follows_the_same_method_on_other_data_by_size(results: Path) -> None:

@@ -47,17 +47,23 @@ def seconds_left(cell: CellStatus, seed: int, expected: float | None) -> float |
 
 
 def expected_seconds(cell: CellStatus, cells: Sequence[CellStatus]) -> float | None:
-    """Time of a seed, from those of the cell, or of the same method on other data by their size."""
+    """Time of a seed, from those of the cell, or of the same method on other data of the kind by work."""
     own = measured_seconds(cell)
     if own:
         return sum(own) / len(own)
-    per_value = [
-        seconds / other.n_values
+    per_work = [
+        seconds / other.work
         for other in cells
-        if (other.stage, other.subject) == (cell.stage, cell.subject) and other.n_values
+        if is_alike(cell, other) and other.work
         for seconds in measured_seconds(other)
     ]
-    return cell.n_values * sum(per_value) / len(per_value) if per_value and cell.n_values else None
+    return cell.work * sum(per_work) / len(per_work) if per_work and cell.work else None
+
+
+def is_alike(cell: CellStatus, other: CellStatus) -> bool:
+    """Whether two cells train the same network by the same method."""
+    same = (cell.stage, cell.subject) == (other.stage, other.subject)
+    return same and cell.has_images == other.has_images
 
 
 def measured_seconds(cell: CellStatus) -> list[float]:

@@ -15,6 +15,9 @@ from dekm.results.result_set import PATTERNS, ResultSet, failure
 
 State = Literal["complete", "running", "dead", "failed", "waiting"]
 
+# Weights of the paper's network 500-500-2000-10 behind its first layer, per unit of that layer.
+INNER_LAYERS = (500 * 500 + 500 * 2000 + 2000 * 10) // 500
+
 
 @dataclass(frozen=True)
 class UnfinishedSeed:
@@ -53,8 +56,10 @@ class CellStatus:
         The seeds with a checkpoint.
     error : str
         The last line of the log of a failed job; empty if none has failed.
-    n_values : int
-        Number of values of all samples together; 0 if the data are not prepared.
+    work : int
+        Work of a pass over the samples (`work_of`); 0 if the data are not prepared.
+    has_images : bool
+        Whether the samples are images, for which many methods have another network.
     """
 
     stage: str
@@ -66,7 +71,8 @@ class CellStatus:
     unfinished: list[UnfinishedSeed] = field(default_factory=list)
     checkpoints: list[int] = field(default_factory=list)
     error: str = ""
-    n_values: int = 0
+    work: int = 0
+    has_images: bool = False
 
     @property
     def state(self) -> State:
@@ -173,8 +179,18 @@ def cell_status(
         [seed for seed in unfinished if seed.seed in seeds],
         [seed for seed in seeds if folder.checkpoint_file(seed).exists()],
         failure(results.log_file(stage, dataset, subject)),
-        data.get("n_samples", 0) * prod(data.get("shape", [0])),
+        work_of(data.get("n_samples", 0), data.get("shape", [0])),
+        len(data.get("shape", [0])) > 1,
     )
+
+
+def work_of(n_samples: int, shape: Sequence[int]) -> int:
+    """Work of a pass over samples, up to a factor that depends on the method.
+
+    It is proportional to the pixels of images. The layers of a fully connected network behind the first one
+    cost as much as that many more values.
+    """
+    return n_samples * (prod(shape) if len(shape) > 1 else shape[0] + INNER_LAYERS)
 
 
 def complete_seeds(folder: CellFolder) -> Iterator[tuple[int, float]]:
