@@ -149,8 +149,9 @@ def cluster_means(
         counts += members.sum(0)
     means = (sums / counts.clamp_min(1)[:, None]).to(X.dtype)
     empty = counts == 0
-    distances = ((X - means[labels]) ** 2).sum(1)
-    means[empty] = X[distances.topk(int(empty.sum())).indices]
+    if empty.any():
+        distances = ((X - means[labels]) ** 2).sum(1)
+        means[empty] = X[distances.topk(int(empty.sum())).indices]
     return means
 
 

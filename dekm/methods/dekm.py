@@ -201,8 +201,8 @@ class DEKM(DeepClusterer):
             if changed < self.tol or n_iter == self.max_iter:
                 break
             with precision_of_steps(H):  # as in the loss, so that only the replaced columns differ
-                Y, M = H @ V.T, U @ V.T
-            Y_target.copy_(move_to_centroids(Y, M, labels, self._columns(e, random_state)))
+                Y_target.copy_(move_to_centroids(H @ V.T, U @ V.T, labels, self._columns(e, random_state)))
+            del H  # its memory is free for the next embedding
             loss = train(step, islice(stream, n_steps))  # line 7
             copy_values(live, {"labels": labels, "centers": U})
             self.keep_state(*kept, n_iter + 1, loss, inertia, previous.n_iter)

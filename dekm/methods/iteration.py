@@ -59,7 +59,7 @@ class Iteration:
     @cached_property
     def inertia_fraction(self) -> float:
         """Inertia as a fraction of the total scatter of H, in [0, 1]; NaN if all points are equal."""
-        total = float(((self.H - self.H.mean(0)) ** 2).sum(dtype=torch.float64))
+        total = float(self.H.var(0, correction=0).sum(dtype=torch.float64)) * len(self.H)
         return self.inertia / total if total > 0 else float("nan")
 
     @cached_property
@@ -72,8 +72,8 @@ class Iteration:
         """
         if self.H.shape[1] > RANK_DIMS:
             return float("nan")
-        centered = (self.H - self.H.mean(0)).double()
-        variances = torch.linalg.eigvalsh(centered.T @ centered).clamp_min(0)
+        centered = self.H - self.H.mean(0)
+        variances = torch.linalg.eigvalsh((centered.T @ centered).double()).clamp_min(0)
         fractions = variances / variances.sum()
         return float(torch.special.entr(fractions).sum().exp())
 
