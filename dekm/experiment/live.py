@@ -76,12 +76,12 @@ class Live:
             return
         with self._lock:
             self._changed = False
-            new, anew = self._rows[self._n_written :], self._n_written == 0
+            new, is_first = self._rows[self._n_written :], self._n_written == 0
             self._n_written += len(new)
             progress = self.progress()
         progress.write(self.file)
         if new:
-            self._append(new, anew=anew)
+            self._append(new, is_first=is_first)
             shown = " ".join(f"{name}={value:.4g}" for name, value in progress.latest.items())
             logger.info("%s: %s; %s", self.name, progress.describe(), shown)
 
@@ -124,9 +124,9 @@ class Live:
             last = ended.is_set()
             ended.wait(WRITE_SECONDS)
 
-    def _append(self, rows: Sequence[Row], *, anew: bool) -> None:
-        with self.curve.open("w" if anew else "a", newline="") as stream:
+    def _append(self, rows: Sequence[Row], *, is_first: bool) -> None:
+        with self.curve.open("w" if is_first else "a", newline="") as stream:
             writer = csv.DictWriter(stream, fieldnames=list(rows[0]))
-            if anew:
+            if is_first:
                 writer.writeheader()
             writer.writerows(csv_fields(row) for row in rows)

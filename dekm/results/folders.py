@@ -51,7 +51,7 @@ class CellFolder:
     @property
     def remedy(self) -> str:
         """What to do about a damaged summary."""
-        return self.seed(0).remedy.replace("the seed anew", "the summary again from the seeds")
+        return f"Run '{self.seed(0).command}' again: it makes the summary again from the seeds."
 
     def seeds(self) -> list[SeedFolder]:
         """The complete seeds that the summary names.

@@ -60,10 +60,15 @@ class SeedFolder:
         return self.path / SEED_FILES[name]
 
     @property
+    def command(self) -> str:
+        """The command that makes the seed."""
+        what = " ".join(self.path.absolute().parts[-3:-1])
+        return f"python -m dekm {self.stage} {what}"
+
+    @property
     def remedy(self) -> str:
         """What to do about a damaged file of the seed."""
-        what = " ".join(self.path.absolute().parts[-3:-1])
-        return f"Run 'python -m dekm {self.stage} {what}' again: it makes the seed anew."
+        return f"Run '{self.command}' again: it makes the seed again."
 
     def checked(self, name: str) -> Path:
         """Path of one of the `SEED_FILES`, checked against the manifest.
