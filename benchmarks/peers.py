@@ -21,7 +21,7 @@ import torch
 from machine import describe, save
 
 from dekm.datasets import prepared
-from dekm.datasets.subsets import stratified_subsample
+from dekm.datasets.subsets import stratified_rows
 from dekm.metrics import accuracy, nmi
 
 FIT = Path(__file__).with_name("fit.py")
@@ -49,7 +49,8 @@ def main() -> None:
         folder = given.results / "data" / dataset
         X, y, data = prepared.load(folder / "data.npz", folder / "facts.json")
         if given.samples < len(X):
-            X, y = stratified_subsample(X, y, given.samples)
+            rows = stratified_rows(len(X), y, given.samples)
+            X, y = X[rows], None if y is None else y[rows]
         X = np.asarray(X).reshape(len(X), -1)
         for method in given.methods:
             rows.append(compare(X, y, data["n_clusters"], method, given) | {"dataset": dataset})

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from dekm.datasets.raw_file import RawFile
 from dekm.errors import InputError
@@ -37,6 +37,24 @@ class RawSet:
         return all((raw_dir / raw_file.path).is_file() for raw_file in self.raw)
 
 
+class Loaded(NamedTuple):
+    """What a loader returns.
+
+    Attributes
+    ----------
+    X : ndarray, csr_matrix or Texts
+        The samples.
+    y : ndarray of shape (n,) or None
+        The true labels, numbers or strings; None for unlabelled data.
+    names : list of str or None
+        File of each sample; None for samples that have no file of their own.
+    """
+
+    X: Any
+    y: Any
+    names: list[str] | None = None
+
+
 @dataclass(frozen=True)
 class Dataset:
     """A row of Table II, or a user's own data.
@@ -55,7 +73,7 @@ class Dataset:
         Shape of a sample; None if any shape is valid.
     loader : str
         Import path "module:function" of the loader, a function of the folder of raw files and the options
-        that returns ``(X, y)``; y is None for unlabelled data.
+        that returns the fields of `Loaded`, at least ``(X, y)``.
     licence : str
         Terms of use.
     raw : tuple of RawFile
@@ -172,7 +190,7 @@ class Dataset:
                 "its block of the configuration, or pass --licence-held."
             )
 
-    def load(self, raw_dir: Path) -> tuple[Any, Any]:
+    def load(self, raw_dir: Path) -> Loaded:
         """Load the dataset from its raw files.
 
         Parameters
@@ -182,14 +200,12 @@ class Dataset:
 
         Returns
         -------
-        X : ndarray, csr_matrix or Texts
-            The samples.
-        y : ndarray of shape (n,) or None
-            The true labels; None for unlabelled data.
+        Loaded
+            The samples, their true labels and their names.
 
         Raises
         ------
         InputError
             If raw files are missing or cannot be read.
         """
-        return resolve_name(self.raw_set(raw_dir).loader)(raw_dir, **self.options)
+        return Loaded(*resolve_name(self.raw_set(raw_dir).loader)(raw_dir, **self.options))

@@ -1,7 +1,7 @@
 """Prepared data: one compressed file of samples and labels, and a small file of facts with their digest."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from dekm.datasets.dataset import Dataset
+from dekm.datasets.labels import name_classes
 from dekm.datasets.scaling import unit_scaled
-from dekm.datasets.subsets import Labels, Samples, count_classes, random_classes, stratified_subsample
+from dekm.datasets.subsets import Labels, Samples, count_classes, rows_of_classes, stratified_rows
 from dekm.datasets.tfidf import Terms, Texts
 from dekm.datasets.user.own import feature_names
 from dekm.datasets.validation import check
@@ -42,7 +43,8 @@ def prepare(
 ) -> dict[str, Any]:
     """Load a dataset, check it against its row, and write it to a file of data and a file of facts.
 
-    The terms of a user's own texts are stored with the data; the digest does not include them.
+    The terms of a user's own texts, the files of the samples and the rows that a subsample keeps are stored
+    with the data; the digest does not include them.
 
     Parameters
     ----------
@@ -69,17 +71,20 @@ def prepare(
     InputError
         If the data cannot be loaded or differ from the row, or if `subsample` or `n_classes` is out of range.
     """
-    X, y = dataset.load(raw_dir)
+    X, y, names = dataset.load(raw_dir)
     terms = None
     if isinstance(X, Texts):
         X, terms = X.fit()
     check(dataset, X, y)
-    if subsample is not None:
-        X, y = stratified_subsample(X, y, subsample)
+    y, class_names = (None, None) if y is None else name_classes(y)
+    rows = kept_rows(X.shape[0], y, subsample, n_classes)
     label, n_clusters = dataset.label, dataset.n_clusters
+    if rows is not None:
+        X, y = X[rows], None if y is None else y[rows]
+        names = names and [names[row] for row in rows]
     if n_classes is not None:
-        X, y, kept = random_classes(X, y, n_classes)
-        label, n_clusters = f"{label}, classes {', '.join(map(str, kept))}", n_classes
+        kept = [str(i if class_names is None else class_names[i]) for i in np.unique(y)]
+        label, n_clusters = f"{label}, classes {', '.join(kept)}", n_classes
     known = {
         "label": label,
         "kind": dataset.kind,
@@ -87,6 +92,7 @@ def prepare(
         "n_clusters": n_clusters,
         "shape": list(X.shape[1:]),
         "class_counts": None if y is None else list(count_classes(y)),
+        "class_names": class_names,
         "subsample": subsample,
         "n_classes": n_classes,
         "options": dict(dataset.options),
@@ -94,9 +100,24 @@ def prepare(
         "raw": [raw_file.path for raw_file in dataset.raw_set(raw_dir).raw],
         "digest": content_digest(X, y),
     }
-    save(X, y, data, terms)
+    save(X, y, data, terms, rows, names)
     write_json(facts, known)
     return known
+
+
+def kept_rows(n_samples: int, y: Labels, subsample: int | None, n_classes: int | None) -> np.ndarray | None:
+    """Rows of the loaded data that are kept, ascending; None for all.
+
+    Raises
+    ------
+    InputError
+        As `prepare`.
+    """
+    rows = None if subsample is None else stratified_rows(n_samples, y, subsample)
+    if n_classes is None:
+        return rows
+    of_classes = rows_of_classes(y if rows is None or y is None else y[rows], n_classes)
+    return of_classes if rows is None else rows[of_classes]
 
 
 def content_digest(X: Samples, y: Labels) -> str:
@@ -123,8 +144,15 @@ def content_digest(X: Samples, y: Labels) -> str:
     return sha256.hexdigest()
 
 
-def save(X: Samples, y: Labels, data: Path, terms: Terms | None = None) -> None:
-    """Write samples, labels and terms to a compressed ``.npz`` file without pickles.
+def save(
+    X: Samples,
+    y: Labels,
+    data: Path,
+    terms: Terms | None = None,
+    rows: np.ndarray | None = None,
+    names: Sequence[str] | None = None,
+) -> None:
+    """Write samples, labels and what is known of them to a compressed ``.npz`` file without pickles.
 
     Parameters
     ----------
@@ -136,6 +164,10 @@ def save(X: Samples, y: Labels, data: Path, terms: Terms | None = None) -> None:
         ``.npz`` file to write; its folder is created if necessary.
     terms : Terms, optional
         Terms of a user's own texts.
+    rows : ndarray of shape (n,), optional
+        Rows of the samples in the loaded data, if they are not all of them.
+    names : sequence of str, optional
+        File of each sample.
     """
     if sparse.issparse(X):
         arrays = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape)}
@@ -145,6 +177,10 @@ def save(X: Samples, y: Labels, data: Path, terms: Terms | None = None) -> None:
         arrays["y"] = y
     if terms is not None:
         arrays |= {"terms": np.array("\n".join(terms.names)), "idf": terms.idf}
+    if rows is not None:
+        arrays["rows"] = rows
+    if names is not None:
+        arrays["names"] = np.array(names)
     write_arrays(data, arrays)
 
 

@@ -1,4 +1,4 @@
-"""Subsets of a dataset: a stratified subsample, or the samples of some classes."""
+"""Rows of the subsets of a dataset: a stratified subsample, or the samples of some classes."""
 
 from typing import Any
 
@@ -26,13 +26,13 @@ def count_classes(y: np.ndarray) -> tuple[int, ...]:
     return tuple(np.unique(y, return_counts=True)[1].tolist())
 
 
-def stratified_subsample(X: Samples, y: Labels, size: int) -> tuple[Samples, Labels]:
-    """Stratified subsample, drawn without replacement and with a fixed seed.
+def stratified_rows(n_samples: int, y: Labels, size: int) -> np.ndarray:
+    """Rows of a stratified subsample, drawn without replacement and with a fixed seed.
 
     Parameters
     ----------
-    X : ndarray or csr_matrix of shape (n, ...)
-        Samples.
+    n_samples : int
+        Number of samples n.
     y : ndarray of shape (n,) or None
         Labels. Without labels the subsample is drawn uniformly.
     size : int
@@ -40,10 +40,8 @@ def stratified_subsample(X: Samples, y: Labels, size: int) -> tuple[Samples, Lab
 
     Returns
     -------
-    X : ndarray or csr_matrix of shape (size, ...)
-        The drawn samples, in their original order.
-    y : ndarray of shape (size,) or None
-        Their labels.
+    int64 array of shape (size,)
+        Rows of the drawn samples, ascending.
 
     Raises
     ------
@@ -52,7 +50,6 @@ def stratified_subsample(X: Samples, y: Labels, size: int) -> tuple[Samples, Lab
     """
     from sklearn.model_selection import train_test_split
 
-    n_samples = X.shape[0]
     if y is None:
         if not 1 <= size <= n_samples:
             raise InputError(f"subsample={size} should be from 1 to {n_samples} (samples).")
@@ -73,16 +70,14 @@ def stratified_subsample(X: Samples, y: Labels, size: int) -> tuple[Samples, Lab
             )
         kept, _ = train_test_split(np.arange(n_samples), train_size=size, stratify=y, random_state=0)
     kept.sort()
-    return X[kept], None if y is None else y[kept]
+    return kept
 
 
-def random_classes(X: Samples, y: Labels, n_classes: int) -> tuple[Samples, np.ndarray, list[int]]:
-    """Samples of randomly drawn classes, with a fixed seed.
+def rows_of_classes(y: Labels, n_classes: int) -> np.ndarray:
+    """Rows of the samples of randomly drawn classes, with a fixed seed.
 
     Parameters
     ----------
-    X : ndarray or csr_matrix of shape (n, ...)
-        Samples.
     y : ndarray of shape (n,) or None
         Labels.
     n_classes : int
@@ -90,12 +85,8 @@ def random_classes(X: Samples, y: Labels, n_classes: int) -> tuple[Samples, np.n
 
     Returns
     -------
-    X : ndarray or csr_matrix of shape (m, ...)
-        The samples of these classes, in their original order.
-    y : ndarray of shape (m,)
-        Their labels.
-    classes : list
-        The drawn classes, sorted.
+    int64 array of shape (m,)
+        Rows of the samples of these classes, ascending.
 
     Raises
     ------
@@ -107,6 +98,5 @@ def random_classes(X: Samples, y: Labels, n_classes: int) -> tuple[Samples, np.n
     classes = np.unique(y)
     if not 1 <= n_classes <= len(classes):
         raise InputError(f"n_classes={n_classes} should be from 1 to {len(classes)}.")
-    kept = np.sort(np.random.default_rng(0).choice(classes, n_classes, replace=False))
-    chosen = np.isin(y, kept)
-    return X[chosen], y[chosen], kept.tolist()
+    kept = np.random.default_rng(0).choice(classes, n_classes, replace=False)
+    return np.flatnonzero(np.isin(y, kept))

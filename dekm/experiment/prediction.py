@@ -124,7 +124,7 @@ def describe_new_data(seed: SeedFolder, settings: Mapping[str, Any]) -> Dataset:
 
 def load_new_data(seed: SeedFolder, dataset: Dataset) -> Any:
     """New samples with the features of the run's own data, in the same order."""
-    X, _ = dataset.load(Path())
+    X = dataset.load(Path()).X
     if isinstance(X, Texts):
         return X.rows(prepared.load_terms(seed.data.arrays_file, seed.data.facts_file, seed.facts["data"]))
     features, columns = seed.data_facts.get("features"), feature_names(dataset)

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dekm.files.arrays import Form, read_arrays
-from dekm.files.reading import read_json
+from dekm.files.reading import read_json, readable
 
 DATA_FIELDS = {
     "label": str,
@@ -21,6 +21,26 @@ DATA_FIELDS = {
     "digest": str,
 }
 LABELS = Form("iufbUS", (1,), required=False)
+ROWS = Form("iu", (1,), required=False)
+NAMES = Form("U", (1,), required=False)
+
+
+class SampleNames(NamedTuple):
+    """What the samples of prepared data are called.
+
+    Attributes
+    ----------
+    rows : int64 array of shape (n,)
+        Position of each sample, from 0, in the data that were loaded.
+    files : array of shape (n,) or None
+        File of each sample; None for samples that have no file of their own.
+    classes : array of shape (n,) or None
+        Name of the class of each sample; None for unlabelled data.
+    """
+
+    rows: np.ndarray
+    files: np.ndarray | None
+    classes: np.ndarray | None
 
 
 @dataclass(frozen=True)
@@ -52,8 +72,19 @@ class PreparedData:
         return f"Run 'python -m dekm prepare' for {self.path.name} again."
 
     def labels(self) -> np.ndarray | None:
-        """True labels (n,); None if the data have none."""
-        return read_arrays(self.arrays_file, {"y": LABELS}, self.remedy).get("y")
+        """True labels (n,), the names of the classes where they have some; None if the data have none."""
+        y = read_arrays(self.arrays_file, {"y": LABELS}, self.remedy).get("y")
+        names = self.facts.get("class_names")
+        if y is None or names is None:
+            return y
+        with readable(self.facts_file, "description of prepared data", remedy=self.remedy):
+            return np.array(names)[y]
+
+    def samples(self) -> SampleNames:
+        """What each sample is called."""
+        n_samples, forms = self.facts["n_samples"], {"rows": ROWS, "names": NAMES}
+        arrays = read_arrays(self.arrays_file, forms, self.remedy)
+        return SampleNames(arrays.get("rows", np.arange(n_samples)), arrays.get("names"), self.labels())
 
     def images(self) -> np.ndarray | None:
         """Images (n, h, w, c) in [0, 1]; None if the samples are not images."""

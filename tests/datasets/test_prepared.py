@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -5,8 +7,10 @@ from scipy import sparse
 from dekm.datasets import DATASETS, prepared
 from dekm.errors import InputError
 from dekm.files import read_json, write_json
+from dekm.results.data import PreparedData
 from tests.helpers.own_data import prepare
 from tests.helpers.prepared_files import files
+from tests.helpers.upstream import write
 
 EMBEDDED = [name for name, dataset in DATASETS.items() if not dataset.raw]
 
@@ -133,9 +137,56 @@ def test_a_prepared_file_without_labels_holds_no_labels_and_can_be_subsampled(tm
     np.save(tmp_path / "x.npy", np.arange(40.0).reshape(20, 2))
     X, y, facts = prepare(tmp_path, {"path": str(tmp_path / "x.npy")}, subsample=7)
     with np.load(tmp_path / "prepared/data.npz") as arrays:
-        assert arrays.files == ["X"]
+        assert arrays.files == ["X", "rows"]
     assert y is None
     assert facts["n_samples"] == len(X) == 7
     assert (np.diff(X[:, 0]) > 0).all()
     with pytest.raises(InputError, match="subsample=21 should be from 1 to 20"):
         prepare(tmp_path, {"path": str(tmp_path / "x.npy")}, subsample=21)
+
+
+def test_names_of_classes_files_and_kept_rows_are_stored(tmp_path):
+    for i in range(24):
+        write(tmp_path / "texts" / ("acq", "crude", "=1+1")[i % 3] / f"{i:02}.txt", f"word{i % 3} x".encode())
+    X, y, facts = prepare(tmp_path, {"path": str(tmp_path / "texts")}, subsample=12)
+    data = PreparedData(tmp_path / "prepared")
+    found = data.samples()
+    assert facts["class_names"] == ["=1+1", "acq", "crude"]
+    assert [Path(file).parent.name for file in found.files] == found.classes.tolist()
+    assert found.classes.tolist() == [facts["class_names"][label] for label in y]
+    files_ = sorted((tmp_path / "texts").rglob("*.txt"))
+    assert [str(files_[row]) for row in found.rows] == found.files.tolist()
+    assert len(found.rows) == X.shape[0] == 12
+
+
+@pytest.mark.parametrize("y", [np.arange(12) % 3 + 1, np.array([0.5, 1.5, 10.0] * 4), np.array([b"a"] * 12)])
+def test_labels_come_back_under_their_own_names(y, tmp_path):
+    np.savez(tmp_path / "x.npz", X=np.eye(12), y=y)
+    prepare(tmp_path, {"path": str(tmp_path / "x.npz")})
+    expected = y.astype(str) if y.dtype.kind == "S" else y
+    np.testing.assert_array_equal(PreparedData(tmp_path / "prepared").labels(), expected)
+
+
+def test_labels_that_are_numbers_from_0_need_no_names(tmp_path):
+    np.savez(tmp_path / "x.npz", X=np.eye(12), y=np.arange(12) % 3)
+    assert prepare(tmp_path, {"path": str(tmp_path / "x.npz")})[2]["class_names"] is None
+    found = PreparedData(tmp_path / "prepared").samples()
+    assert found.files is None
+    np.testing.assert_array_equal(found.rows, np.arange(12))
+
+
+def test_damaged_names_of_classes_are_one_line(tmp_path):
+    np.savez(tmp_path / "x.npz", X=np.eye(12), y=np.arange(12) % 3 + 1)
+    facts = prepare(tmp_path, {"path": str(tmp_path / "x.npz")})[2]
+    write_json(tmp_path / "prepared/facts.json", facts | {"class_names": ["a"]})
+    with pytest.raises(InputError, match=r"facts\.json is not a readable description of prepared data"):
+        PreparedData(tmp_path / "prepared").labels()
+
+
+def test_classes_of_a_figure_have_their_names(tmp_path):
+    np.savez(tmp_path / "x.npz", X=np.eye(12), y=np.array(["a", "b", "c", "d"] * 3))
+    X, y, facts = prepare(tmp_path, {"path": str(tmp_path / "x.npz")}, subsample=8, n_classes=2)
+    data = PreparedData(tmp_path / "prepared")
+    assert facts["label"] == f"mine, classes {', '.join(np.unique(data.labels()))}"
+    assert len(np.unique(y)) == 2
+    np.testing.assert_array_equal(X.argmax(1), data.samples().rows)

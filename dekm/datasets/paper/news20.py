@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from dekm.datasets.dataset import Dataset
-from dekm.datasets.labels import encode_labels
+from dekm.datasets.labels import label_vector
 from dekm.datasets.raw.archives import tar_members
 from dekm.datasets.raw_file import RawFile
 from dekm.datasets.tfidf import Scaling, tfidf
@@ -38,11 +38,11 @@ def news20(
     X : csr_matrix of shape (18846, 2000)
         Tf-idf, float32.
     y : ndarray of shape (18846,)
-        Newsgroups, int64.
+        Names of the newsgroups.
     """
     posts = read_posts(raw_dir / ARCHIVE)
     documents = [text.decode("latin-1") for _, text in posts]
-    groups = encode_labels([group for group, _ in posts], ARCHIVE)
+    groups = label_vector([group for group, _ in posts], ARCHIVE)
     return tfidf(documents, stem=stem, scaling=scaling), groups
 
 

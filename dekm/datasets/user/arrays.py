@@ -8,7 +8,7 @@ from typing import IO, Any, cast
 
 import numpy as np
 
-from dekm.datasets.labels import encode_labels
+from dekm.datasets.labels import label_vector
 from dekm.errors import InputError
 from dekm.files.reading import readable
 
@@ -31,7 +31,7 @@ def array(raw_dir: Path, *, path: str, labels: str | None = None) -> tuple[np.nd
     X : ndarray of shape (n, d) or (n, h, w, c)
         uint8 images unchanged, all other arrays as float32.
     y : ndarray of shape (n,) or None
-        Labels, int64; None for unlabelled data.
+        Labels; None for unlabelled data.
 
     Raises
     ------
@@ -47,12 +47,10 @@ def array(raw_dir: Path, *, path: str, labels: str | None = None) -> tuple[np.nd
         y = _read_labels(Path(labels))
     if y is None:
         return X, None
-    numbers = encode_labels(y, labels or file)
-    if len(numbers) != len(X):
-        raise InputError(
-            f"{labels or file}: {len(numbers)} labels should be {len(X)}, one per row of {file}."
-        )
-    return X, numbers
+    found = label_vector(y, labels or file)
+    if len(found) != len(X):
+        raise InputError(f"{labels or file}: {len(found)} labels should be {len(X)}, one per row of {file}.")
+    return X, found
 
 
 def array_shape(file: Path) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dekm.datasets.labels import encode_labels
+from dekm.datasets.labels import label_vector
 from dekm.errors import InputError
 
 logger = logging.getLogger(__name__)
@@ -19,7 +19,7 @@ MODES = {1: "L", 3: "RGB"}
 
 def images(
     raw_dir: Path, *, path: str, image_size: Any = None, channels: int = 3
-) -> tuple[np.ndarray, np.ndarray | None]:
+) -> tuple[np.ndarray, np.ndarray | None, list[str]]:
     """Load the images of a folder, sorted by path.
 
     Parameters
@@ -38,7 +38,9 @@ def images(
     X : ndarray of shape (n, h, w, channels)
         Images, uint8.
     y : ndarray of shape (n,) or None
-        Labels, int64; None for unlabelled data.
+        Labels; None for unlabelled data.
+    names : list of str
+        The files.
 
     Raises
     ------
@@ -57,7 +59,8 @@ def images(
                 f"{file}: shape {image.shape[:2]} differs from that of {files[0]}, {pixels[0].shape[:2]}; "
                 "set image_size."
             )
-    return np.stack(pixels).reshape(len(pixels), *pixels[0].shape[:2], channels), y
+    X = np.stack(pixels).reshape(len(pixels), *pixels[0].shape[:2], channels)
+    return X, y, [str(file) for file in files]
 
 
 def list_files(folder: Path, suffixes: tuple[str, ...]) -> tuple[list[Path], np.ndarray | None]:
@@ -75,7 +78,7 @@ def list_files(folder: Path, suffixes: tuple[str, ...]) -> tuple[list[Path], np.
     files : list of Path
         The files, sorted by path.
     y : ndarray of shape (n,) or None
-        Labels, int64: the subfolders, numbered in sorted order; None if there are no subfolders.
+        Labels: the names of the subfolders; None if there are no subfolders.
 
     Raises
     ------
@@ -91,7 +94,7 @@ def list_files(folder: Path, suffixes: tuple[str, ...]) -> tuple[list[Path], np.
             raise InputError(
                 f"{file}: all files should be in {folder}, or all in one subfolder of it per class."
             )
-    return files, None if depth == 1 else encode_labels([file.parent.name for file in files], folder)
+    return files, None if depth == 1 else label_vector([file.parent.name for file in files], folder)
 
 
 def visible_files(folder: Path) -> list[Path]:

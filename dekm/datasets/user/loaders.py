@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from dekm.datasets.labels import encode_labels
+from dekm.datasets.labels import label_vector
 from dekm.datasets.user.arrays import as_samples
 from dekm.errors import InputError
 from dekm.outside import load_attribute
@@ -31,7 +31,7 @@ def outside(raw_dir: Path, *, loader: str, path: str | None = None) -> tuple[Any
     X : ndarray or csr_matrix
         uint8 images unchanged, all others as float32.
     y : ndarray of shape (n,) or None
-        Labels, int64; None for unlabelled data.
+        Labels; None for unlabelled data.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def outside(raw_dir: Path, *, loader: str, path: str | None = None) -> tuple[Any
     )
     if y is None:
         return samples, None
-    labels = encode_labels(y, name)
+    labels = label_vector(y, name)
     if len(labels) != samples.shape[0]:
         raise InputError(f"{name}: {len(labels)} labels should be {samples.shape[0]}, one per sample.")
     return samples, labels

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dekm.datasets.labels import encode_labels
+from dekm.datasets.labels import label_vector
 from dekm.datasets.user.table_files import is_number, read_table, separator_hint
 from dekm.errors import InputError
 
@@ -33,7 +33,7 @@ def table(
     X : ndarray of shape (n, d)
         Features, float32.
     y : ndarray of shape (n,) or None
-        Labels, int64; None without `label_column`.
+        Labels; None without `label_column`.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def table(
     X = np.array(values, dtype=np.float32).reshape(-1, len(columns)) if columns else np.empty((0, 0))
     if not X.size:
         raise InputError(f"{file} has no rows of numbers.")
-    return X, None if label is None else encode_labels(labels, file)
+    return X, None if label is None else label_vector(labels, file)
 
 
 def feature_names(file: Path, label_column: str | None = None) -> list[str]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dekm.datasets.labels import encode_labels
+from dekm.datasets.labels import label_vector
 from dekm.datasets.tfidf import Scaling, Texts
 from dekm.datasets.user.folders import TEXT_SUFFIXES, list_files, log_ignored
 from dekm.datasets.user.table_files import read_table
@@ -14,7 +14,7 @@ from dekm.files.reading import readable
 
 def from_folder(
     raw_dir: Path, *, path: str, stem: bool = False, scaling: Scaling = "unit"
-) -> tuple[Texts, np.ndarray | None]:
+) -> tuple[Texts, np.ndarray | None, list[str]]:
     """Load the ``.txt`` files of a folder, sorted by path.
 
     Parameters
@@ -33,7 +33,9 @@ def from_folder(
     X : Texts
         The texts.
     y : ndarray of shape (n,) or None
-        Labels, int64; None for unlabelled data.
+        Labels; None for unlabelled data.
+    names : list of str
+        The files.
 
     Raises
     ------
@@ -46,7 +48,7 @@ def from_folder(
     for file in files:
         with readable(file, "text in UTF-8"):
             documents.append(file.read_text(encoding="utf-8-sig"))
-    return Texts(documents, stem, scaling), y
+    return Texts(documents, stem, scaling), y, [str(file) for file in files]
 
 
 def from_column(
@@ -80,7 +82,7 @@ def from_column(
     X : Texts
         The texts.
     y : ndarray of shape (n,) or None
-        Labels, int64; None without `label_column`.
+        Labels; None without `label_column`.
 
     Raises
     ------
@@ -96,4 +98,4 @@ def from_column(
         documents.append("" if cells[text] is None else str(cells[text]))
         if label is not None:
             labels.append(label_of(cells[label], file, number, names[label]))
-    return Texts(documents, stem, scaling), None if label is None else encode_labels(labels, file)
+    return Texts(documents, stem, scaling), None if label is None else label_vector(labels, file)
