@@ -129,9 +129,9 @@ class Experiment:
         settings = self._protocol(dataset)["pretraining"] | given
         if given.get("network"):
             # A network of the user has none of these, and its own initial weights.
-            unused = {"channels", "hidden", "layerwise"} | ({"init"} - given.keys())
+            unused = {"channels", "hidden", "layerwise", "noise"} | ({"init"} - given.keys())
         else:
-            unused = {"network"} | ({"layerwise"} if architecture == "conv" else set())
+            unused = {"network"} | ({"layerwise", "noise"} if architecture == "conv" else set())
         return {name: value for name, value in settings.items() if name not in unused}
 
     def _own_pretraining(self, dataset: str, method: str) -> dict[str, Any]:

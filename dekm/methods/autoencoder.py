@@ -11,6 +11,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from dekm.methods.autoencoder_network import AutoencoderNetwork
+from dekm.methods.scaling import SCALINGS, check_range
 from dekm.methods.validation import (
     WIDEST,
     Choice,
@@ -60,9 +61,15 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Autoencoder
         Initial weights: "xavier", those of the paper; "released", those of the authors' released code
         (`dekm.nn.networks.released_initialize`); or "module", those that `network` comes with, drawn under
         the seed or given. "auto" is "module" with a `network` and "xavier" without.
+    scaling : {"none", "symmetric", "mean_square"}, default="none"
+        What is done to the samples before the network sees them: "symmetric" maps [0, 1] to [-1, 1], as DKM
+        does with images, and "mean_square" divides every sample by the root of the mean square of its values,
+        as DEC and IDEC do with texts.
     layerwise : bool, default=False
         Whether to pretrain every layer as a denoising autoencoder for `n_epochs` first, as DEC does [2]_.
         Only for fully connected networks.
+    noise : float, default=0.2
+        Fraction of the values that the layer-wise pretraining drops; 0 as DCN does, which has no noise.
     n_epochs : int, default=200
         Passes over the samples.
     batch_size : int, default=256
@@ -106,7 +113,9 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Autoencoder
         "channels": Integers(1, length=len(KERNELS), maximum=WIDEST),
         "hidden": Integers(1, maximum=WIDEST),
         "init": Choice(("auto", *INITIALIZE, "module")),
+        "scaling": Choice(tuple(SCALINGS)),
         "layerwise": Choice((True, False)),
+        "noise": Number(0, 1, inclusive=True),
         "n_epochs": Integer(0),
         "batch_size": Integer(1),
         "lr": Number(0, inclusive=True),
@@ -121,7 +130,9 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Autoencoder
         channels: Sequence[int] = (32, 64, 128),
         hidden: Sequence[int] = (500, 500, 2000),
         init: str = "auto",
+        scaling: str = "none",
         layerwise: bool = False,
+        noise: float = 0.2,
         n_epochs: int = 200,
         batch_size: int = 256,
         lr: float = 1e-3,
@@ -135,7 +146,9 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Autoencoder
         self.channels = channels
         self.hidden = hidden
         self.init = init
+        self.scaling = scaling
         self.layerwise = layerwise
+        self.noise = noise
         self.n_epochs = n_epochs
         self.batch_size = batch_size
         self.lr = lr
@@ -159,6 +172,8 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Autoencoder
         """
         check_parameters(self)
         samples = check_samples(self, X, reset=True).to(resolve_device(self.device))
+        check_range(samples, self.scaling)
+        samples = SCALINGS[self.scaling](samples)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         generator = torch.Generator().manual_seed(seed)
         with seeded(seed, torch.device("cpu")):  # from which the layers of a given network draw their weights
@@ -167,7 +182,7 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Autoencoder
         if init in INITIALIZE:
             INITIALIZE[init](self.module_, generator)
         self.module_.to(samples.device)
-        names = ("n_epochs", "batch_size", "lr", "layerwise", "progress")
+        names = ("n_epochs", "batch_size", "lr", "layerwise", "noise", "progress")
         settings: dict[str, Any] = {name: getattr(self, name) for name in names}
         training: dict[str, Any] = {"generator": generator, "checkpoint": checkpoint, "on_epoch": on_epoch}
         with self.random_layers(seed, samples.device):
@@ -184,7 +199,7 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Autoencoder
         check_is_fitted(self)
         samples = check_samples(self, X, reset=False)
         device = next(self.module_.parameters()).device
-        return encode(self.module_.encoder, samples.to(device)).cpu().numpy()
+        return encode(self.module_.encoder, SCALINGS[self.scaling](samples.to(device))).cpu().numpy()
 
     @property
     def _n_features_out(self) -> int:

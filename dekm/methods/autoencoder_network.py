@@ -26,6 +26,7 @@ class AutoencoderNetwork(BaseEstimator):
     hidden: Sequence[int]
     init: str
     layerwise: bool
+    scaling: str
     module_: Network
     loss_curve_: list[float]
     sample_shape_: tuple[int, ...]

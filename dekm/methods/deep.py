@@ -18,6 +18,7 @@ from dekm.errors import InputError
 from dekm.methods.autoencoder import Autoencoder
 from dekm.methods.base import Clusterer
 from dekm.methods.persistence import Facts, Tensors, opened_model, with_prefix, without_prefix
+from dekm.methods.scaling import SCALINGS
 from dekm.nn.checkpoint import Checkpoint, State, continue_training
 from dekm.nn.networks import Network
 from dekm.nn.own_network import BuildNetwork
@@ -47,6 +48,13 @@ class DeepClusterer(Clusterer):
     autoencoder: Any
 
     _ADVICE = "Try a smaller n_clusters or lr, or more epochs of pretraining."
+
+    def load_samples(self, X: Any, *, reset: bool) -> Float[Tensor, "n ..."]:
+        """Validate samples, move them to the device, and scale them as the autoencoder does."""
+        samples = super().load_samples(X, reset=reset)
+        autoencoder = self.autoencoder if reset else self.autoencoder_
+        inner = autoencoder.estimator if isinstance(autoencoder, FrozenEstimator) else autoencoder
+        return SCALINGS[inner.scaling](samples) if isinstance(inner, Autoencoder) else samples
 
     def embed(self, samples: Float[Tensor, "n ..."]) -> Float[Tensor, "n e"]:
         """Embedding of samples by the trained encoder."""
@@ -96,7 +104,7 @@ class DeepClusterer(Clusterer):
             autoencoder.set_params(progress=True)
         if "random_state" in autoencoder.get_params() and autoencoder.random_state is None:
             autoencoder.set_params(random_state=random_state.randint(2**31 - 1))
-        self.autoencoder_ = autoencoder.fit(samples.cpu().numpy(), None)
+        self.autoencoder_ = autoencoder.fit(self._samples.cpu().numpy(), None)  # it scales them itself
         if self.autoencoder_.sample_shape_ != self.sample_shape_:
             raise InputError(
                 f"X has samples of shape {self.sample_shape_}, but the autoencoder was fitted on samples "

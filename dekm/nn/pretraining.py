@@ -6,6 +6,7 @@ References
 """
 
 from itertools import chain
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -15,8 +16,6 @@ from dekm.nn.checkpoint import NO_CHECKPOINT, Checkpoint
 from dekm.nn.networks import Network
 from dekm.nn.stages import OnEpoch, Stages
 from dekm.nn.training import Step, batches, encode, squared_error, steps_per_epoch
-
-DROPOUT = 0.2
 
 
 def pretrain(
@@ -28,6 +27,7 @@ def pretrain(
     lr: float,
     generator: torch.Generator,
     layerwise: bool = False,
+    noise: float = 0.2,
     progress: bool = False,
     checkpoint: Checkpoint = NO_CHECKPOINT,
     on_epoch: OnEpoch | None = None,
@@ -50,6 +50,8 @@ def pretrain(
         Random generator of the order of the samples, on the CPU.
     layerwise : bool
         Whether to call `pretrain_layers` first.
+    noise : float
+        Fraction of the values that `pretrain_layers` drops.
     progress : bool
         Whether to show a progress bar over the epochs.
     checkpoint : Checkpoint
@@ -78,7 +80,8 @@ def pretrain(
         on_epoch=on_epoch,
     )
     if layerwise:
-        pretrain_layers(autoencoder, X, stages, batch_size=batch_size, lr=lr, generator=generator)
+        settings: dict[str, Any] = {"batch_size": batch_size, "lr": lr, "noise": noise}
+        pretrain_layers(autoencoder, X, stages, **settings, generator=generator)
     step = Step(loss, autoencoder.parameters(), lr=lr)
     stream = batches(len(X), batch_size, generator=generator, reshuffle=True, device=X.device)
     return stages.run(step, stream)
@@ -91,20 +94,21 @@ def pretrain_layers(
     *,
     batch_size: int,
     lr: float,
+    noise: float,
     generator: torch.Generator,
 ) -> None:
     """Train the layers of a fully connected autoencoder one after the other by Adam, in place.
 
     Every layer of the encoder and its mirror in the decoder are a denoising autoencoder of the activations
-    of the layers below, trained for a stage. Dropout of 0.2 is applied to the input and the output of a
-    layer, but not to the samples and not to the embedding. The embedding and the reconstructed samples are
-    linear, all other activations are ReLU.
+    of the layers below, trained for a stage. Dropout with the probability `noise`, 0.2 in DEC and 0 in DCN,
+    is applied to the input and the output of a layer, but not to the samples and not to the embedding. The
+    embedding and the reconstructed samples are linear, all other activations are ReLU.
     """
     encoders = linear_layers(autoencoder, "encoder")
     decoders = linear_layers(autoencoder, "decoder")[::-1]
     # `generator` is on the CPU; dropout is drawn on the device of the samples.
     seed = int(torch.randint(2**31, (1,), generator=generator, device="cpu"))
-    noise = torch.Generator(X.device).manual_seed(seed)
+    draws = torch.Generator(X.device).manual_seed(seed)
     inputs = X.flatten(1)
     stream = batches(len(X), batch_size, generator=generator, reshuffle=True, device=X.device)
     for depth, (down, up) in enumerate(zip(encoders, decoders, strict=True)):
@@ -114,12 +118,12 @@ def pretrain_layers(
             encode_layer,
             decode_layer,
             inputs,
-            drop_input=DROPOUT if depth else 0.0,
-            drop_code=0.0 if down is encoders[-1] else DROPOUT,
+            drop_input=noise if depth else 0.0,
+            drop_code=0.0 if down is encoders[-1] else noise,
             lr=lr,
-            generator=noise,
+            generator=draws,
         )
-        stages.run(step, stream, generator=noise)
+        stages.run(step, stream, generator=draws)
         inputs = encode(encode_layer, inputs)
 
 

@@ -21,7 +21,7 @@ def test_layers_are_trained_in_place_and_repeat_bit_by_bit(blobs):
     for module in modules:
         generator = torch.Generator().manual_seed(1)
         stages = Stages(module, n_stages=4, n_epochs=2, n_steps=5)
-        pretrain_layers(module, X, stages, batch_size=64, lr=1e-3, generator=generator)
+        pretrain_layers(module, X, stages, batch_size=64, lr=1e-3, noise=0.2, generator=generator)
     for before, first, second in zip(dense().parameters(), *(m.parameters() for m in modules), strict=True):
         assert not torch.equal(before, first)
         assert torch.equal(first, second)
@@ -34,7 +34,7 @@ def test_layers_pretrained_one_by_one_reconstruct_better_than_random_ones(blobs)
     before = squared_error(module(X), X).item()
     generator = torch.Generator().manual_seed(1)
     stages = Stages(module, n_stages=4, n_epochs=20, n_steps=5)
-    pretrain_layers(module, X, stages, batch_size=64, lr=1e-2, generator=generator)
+    pretrain_layers(module, X, stages, batch_size=64, lr=1e-2, noise=0.2, generator=generator)
     assert squared_error(module(X), X).item() < 0.7 * before
 
 
@@ -58,6 +58,16 @@ def test_dropout_hides_a_fifth_of_the_inputs_and_keeps_their_mean():
     step(torch.arange(200))
     assert float((seen[0] == 0).float().mean()) == pytest.approx(0.2, abs=0.02)
     assert float(seen[0].mean()) == pytest.approx(1.0, abs=0.02)
+
+
+def test_noise_decides_the_dropout_of_the_layers(blobs, tiny):
+    weights = [
+        tiny(layerwise=True, noise=noise, random_state=0).fit(blobs.X).transform(blobs.X)
+        for noise in (0.0, 0.2, 0.2)
+    ]
+    assert not np.array_equal(weights[0], weights[1])
+    np.testing.assert_array_equal(weights[1], weights[2])
+    np.testing.assert_array_equal(weights[1], tiny(layerwise=True, random_state=0).fit_transform(blobs.X))
 
 
 def test_layerwise_pretraining_comes_before_the_epochs_of_the_whole_network(blobs, tiny):
