@@ -69,6 +69,26 @@ def ari(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     return float(adjusted_rand_score(*_encoded(labels_true, labels_pred)))
 
 
+def macro_f1(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
+    """Mean F1 of the classes under the mapping of `accuracy`, in [0, 1]; a class without a cluster has 0."""
+    counts = contingency(labels_true, labels_pred)
+    classes, clusters = linear_sum_assignment(counts, maximize=True)
+    sizes = counts.sum(1)[classes] + counts.sum(0)[clusters]
+    return float((2 * counts[classes, clusters] / sizes).sum() / len(counts))
+
+
+def purities(labels_true: ArrayLike, labels_pred: ArrayLike) -> np.ndarray:
+    """Fraction of the samples of every cluster that are of its largest class.
+
+    Returns
+    -------
+    float64 array of shape (n_clusters,)
+        In the sorted order of the clusters, in (0, 1].
+    """
+    counts = contingency(labels_true, labels_pred)
+    return counts.max(0) / counts.sum(0)
+
+
 def silhouette(X: Any, labels: ArrayLike) -> float | None:
     """Mean silhouette coefficient, in [-1, 1].
 

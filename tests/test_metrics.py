@@ -4,9 +4,10 @@ import math
 import numpy as np
 import pytest
 import torch
+from sklearn.metrics import f1_score
 
 from dekm.errors import InputError
-from dekm.metrics import accuracy, ari, contingency, label_change, nmi
+from dekm.metrics import accuracy, ari, contingency, label_change, macro_f1, nmi, purities
 
 
 def test_contingency_counts_pairs_of_class_and_cluster():
@@ -122,3 +123,19 @@ def test_columns_and_rows_of_labels_are_vectors(score):
 def test_labels_that_are_no_classes_are_named(score, y, text):
     with pytest.raises(InputError, match=text):
         score(y, [0, 1])
+
+
+def test_macro_f1_is_that_of_scikit_learn_under_the_best_mapping():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(4, size=300)
+    clusters = np.where(rng.random(300) < 0.7, (labels + 1) % 4, rng.integers(4, size=300))
+    assert macro_f1(labels, clusters) == pytest.approx(f1_score(labels, (clusters - 1) % 4, average="macro"))
+
+
+def test_a_class_without_a_cluster_has_no_f1():
+    assert macro_f1([0, 0, 1, 1], [5, 5, 5, 5]) == pytest.approx((2 * 2 / 6) / 2)
+    assert macro_f1(["a", "b"], [1, 0]) == 1.0
+
+
+def test_purity_is_the_share_of_the_largest_class_of_each_cluster():
+    np.testing.assert_allclose(purities(["a", "a", "b", "b", "c"], [1, 1, 1, 0, 0]), [0.5, 2 / 3])

@@ -11,7 +11,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from dekm.methods.autoencoder_network import AutoencoderNetwork
-from dekm.methods.scaling import SCALINGS, check_range
+from dekm.methods.scaling import SCALINGS, check_range, decode
 from dekm.methods.validation import (
     WIDEST,
     Choice,
@@ -200,6 +200,12 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Autoencoder
         samples = check_samples(self, X, reset=False)
         device = next(self.module_.parameters()).device
         return encode(self.module_.encoder, SCALINGS[self.scaling](samples.to(device))).cpu().numpy()
+
+    @default_modes()
+    def inverse_transform(self, H: Any) -> np.ndarray:
+        """Decode embeddings (n, e), see `DeepClusterer.inverse_transform`; float32 of shape (n, ...)."""
+        check_is_fitted(self)
+        return decode(self.module_.decoder, H, self.embedding_dim, self.scaling)
 
     @property
     def _n_features_out(self) -> int:

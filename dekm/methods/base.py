@@ -81,14 +81,14 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
     def predict(self, X: Any) -> np.ndarray:
         """Assign every sample to the nearest center in the embedding; int64 of shape (n,)."""
         check_is_fitted(self)
-        H, U = self._embed_beside_centers(X)
+        H, U = self.embed_beside_centers(X)
         return nearest_center(H, U).cpu().numpy()
 
     @default_modes()
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the sum of the squared distances of the embedded samples to their nearest centers."""
         check_is_fitted(self)
-        H, U = self._embed_beside_centers(X)
+        H, U = self.embed_beside_centers(X)
         return -float(((H - U[nearest_center(H, U)]) ** 2).sum(dtype=torch.float64))
 
     @property
@@ -101,7 +101,8 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         tags.transformer_tags.preserves_dtype = ["float32"]
         return tags
 
-    def _embed_beside_centers(self, X: Any) -> tuple[Float[Tensor, "n e"], Float[Tensor, "k e"]]:
+    def embed_beside_centers(self, X: Any) -> tuple[Float[Tensor, "n e"], Float[Tensor, "k e"]]:
+        """Embedding of samples and the cluster centers, on one device."""
         H = self.embed(self.load_samples(X, reset=False))
         return H, torch.from_numpy(self.cluster_centers_).to(H.device)
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import torch
 from jaxtyping import Float
+from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss
 
@@ -200,6 +201,12 @@ class DEC(DeepClusterer):
             self.keep_state(*kept, n_iter + 1, loss)
         self.warn_unless_converged(changed, self.tol, self.max_iter)
         return self.finish_fit(H, partition, n_iter)
+
+    @default_modes()
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Soft assignments Q of samples to clusters, Equation (1) of [1]_; float32 of shape (n, k)."""
+        check_is_fitted(self)
+        return soft_assignment(*self.embed_beside_centers(X)).cpu().numpy()
 
     def _step(self, loss: Loss, parameters: Sequence[nn.Parameter], reconstruct: bool) -> Step:
         name = self.optimizer

@@ -1,34 +1,34 @@
 """Base class of the methods that start from a pretrained autoencoder."""
 
 import copy
-import time
 import warnings
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from jaxtyping import Float, Int
+import torch
+from jaxtyping import Float
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.frozen import FrozenEstimator
+from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from dekm.errors import InputError
 from dekm.methods.autoencoder import Autoencoder
-from dekm.methods.base import Clusterer
+from dekm.methods.continuation import ContinuedFit
 from dekm.methods.persistence import Facts, Tensors, opened_model, with_prefix, without_prefix
-from dekm.methods.scaling import SCALINGS
-from dekm.nn.checkpoint import Checkpoint, State, continue_training
+from dekm.methods.scaling import SCALINGS, decode
+from dekm.nn.device import default_modes
 from dekm.nn.networks import Network
 from dekm.nn.own_network import BuildNetwork
-from dekm.nn.training import Step, encode
+from dekm.nn.training import encode
 
 
-class DeepClusterer(Clusterer):
+class DeepClusterer(ContinuedFit):
     """Base class of the methods that start from a pretrained autoencoder.
 
-    The `fit` of a subclass calls `pretrained_network` and sets ``encoder_``.
+    The `fit` of a subclass calls `pretrained_network`, which sets ``decoder_``, and sets ``encoder_``.
 
     Parameters
     ----------
@@ -41,6 +41,9 @@ class DeepClusterer(Clusterer):
     ----------
     encoder_ : torch.nn.Module
         The trained encoder f.
+    decoder_ : torch.nn.Module
+        The decoder g: trained along with the encoder where the loss has a reconstruction term, as in IDEC,
+        DCEC, DCN and DKM, otherwise the pretrained one.
     autoencoder_ : Autoencoder or FrozenEstimator
         The pretrained autoencoder, whose weights the method does not change.
     """
@@ -52,14 +55,33 @@ class DeepClusterer(Clusterer):
     def load_samples(self, X: Any, *, reset: bool) -> Float[Tensor, "n ..."]:
         """Validate samples, move them to the device, and scale them as the autoencoder does."""
         samples = super().load_samples(X, reset=reset)
-        autoencoder = self.autoencoder if reset else self.autoencoder_
+        return SCALINGS[self._scaling(self.autoencoder if reset else self.autoencoder_)](samples)
+
+    @staticmethod
+    def _scaling(autoencoder: Any) -> str:
         inner = autoencoder.estimator if isinstance(autoencoder, FrozenEstimator) else autoencoder
-        return SCALINGS[inner.scaling](samples) if isinstance(inner, Autoencoder) else samples
+        return inner.scaling if isinstance(inner, Autoencoder) else "none"
 
     def embed(self, samples: Float[Tensor, "n ..."]) -> Float[Tensor, "n e"]:
         """Embedding of samples by the trained encoder."""
         device = next(self.encoder_.parameters()).device
         return encode(self.encoder_, samples.to(device))
+
+    @default_modes()
+    def inverse_transform(self, H: Any) -> np.ndarray:
+        """Decode embeddings (n, e) into samples by ``decoder_``; float32 of shape (n, ...).
+
+        The values are in the units of `X`, but samples under ``scaling="mean_square"`` keep their mean
+        square of 1. A decoder that was not trained along with the encoder, as in DEC and DEKM, knows the
+        embedding of the pretraining only.
+
+        Raises
+        ------
+        InputError
+            If `H` is not a finite array of shape (n, e).
+        """
+        check_is_fitted(self)
+        return decode(self.decoder_, H, self.cluster_centers_.shape[1], self._scaling(self.autoencoder_))
 
     def published_autoencoder(self, samples: Float[Tensor, "n ..."]) -> Autoencoder:
         """Convolutional with e = k for images, fully connected with e = 10 for vectors (Section IV-C)."""
@@ -111,77 +133,9 @@ class DeepClusterer(Clusterer):
                 f"of shape {self.autoencoder_.sample_shape_}."
             )
         self._until_finished.enter_context(inner.random_layers(self._seed, samples.device))
-        return copy.deepcopy(self.autoencoder_.module_).to(samples.device)
-
-    def continue_fit(
-        self,
-        checkpoint: Checkpoint,
-        step: Step,
-        live: Tensors,
-        random_state: np.random.RandomState,
-        stream: Iterator[Int[Tensor, " b"]],
-        n_batches: int,
-        n_iter: int,
-        *rest: float,
-    ) -> Sequence[Any]:
-        """Bring a fit to the state that `keep_state` has kept of an interrupted one.
-
-        Parameters
-        ----------
-        checkpoint : Checkpoint
-            Where the state is kept.
-        step : Step
-            The step of the fit, not called before.
-        live : dict of str to tensor
-            The tensors of the fit, without those of `step`; they are changed in place.
-        random_state : RandomState
-            The generator of the fit.
-        stream : iterator of int64 tensors of shape (b,)
-            The batches of the fit from its beginning on.
-        n_batches : int
-            Steps of an iteration.
-        n_iter, *rest : int, float
-            The numbers of a fit that starts from the beginning: that of its finished iterations, and others.
-
-        Returns
-        -------
-        sequence of int or float
-            Those numbers, or the ones that `keep_state` was given.
-        """
-        state = checkpoint.load()
-        if state is None:
-            return n_iter, *rest
-        values = state.values
-        n_steps = values["numbers"][0] * n_batches
-        continue_training(step, stream, n_steps, step.tensors() | live, state.tensors)
-        random_state.set_state(values["random_state"])
-        self._first_labels = state.tensors["first_labels"].to(step.parameters[0].device)
-        self.history_ = values["history"]
-        self._started = time.perf_counter() - values["seconds"]
-        return values["numbers"]
-
-    def keep_state(
-        self,
-        checkpoint: Checkpoint,
-        step: Step,
-        live: Tensors,
-        random_state: np.random.RandomState,
-        *numbers: float,
-    ) -> None:
-        """Keep the state of the fit after an iteration, if a checkpoint is due; see `continue_fit`."""
-
-        def state() -> State:
-            algorithm, keys, *rest = random_state.get_state()
-            values = {
-                "numbers": numbers,
-                "random_state": [algorithm, np.asarray(keys).tolist(), *rest],
-                "history": self.history_,
-                "seconds": time.perf_counter() - self._started,
-            }
-            first = {} if self._first_labels is None else {"first_labels": self._first_labels}
-            return State(step.tensors() | live | first, values)
-
-        checkpoint.save(state)
+        network: Network = copy.deepcopy(self.autoencoder_.module_).to(samples.device)
+        self.decoder_ = network.decoder
+        return network
 
     def warn_unless_converged(self, changed: float, tol: float, max_iter: int) -> None:
         """Warn if the fit ended at `max_iter` and not because fewer than `tol` of the labels changed."""
@@ -206,6 +160,9 @@ class DeepClusterer(Clusterer):
         weights, facts["autoencoder"] = self.autoencoder_._state()
         facts["params"].pop("autoencoder")
         trained = with_prefix("encoder_.", self.encoder_.state_dict())
+        decoder, pretrained = self.decoder_.state_dict(), self.autoencoder_.module_.decoder.state_dict()
+        if any(not torch.equal(value.cpu(), pretrained[name].cpu()) for name, value in decoder.items()):
+            trained |= with_prefix("decoder_.", decoder)
         return tensors | trained | with_prefix("autoencoder_.", weights), facts
 
     def _restore(self, tensors: Tensors, facts: Facts) -> None:
@@ -215,4 +172,7 @@ class DeepClusterer(Clusterer):
         self.autoencoder = FrozenEstimator(self.autoencoder_)
         self.encoder_ = copy.deepcopy(self.autoencoder_.module_.encoder)
         self.encoder_.load_state_dict(without_prefix("encoder_.", tensors))
+        self.decoder_ = copy.deepcopy(self.autoencoder_.module_.decoder)
+        if decoder := without_prefix("decoder_.", tensors):  # one that was trained along
+            self.decoder_.load_state_dict(decoder)
         super()._restore({name: value for name, value in tensors.items() if "." not in name}, facts)

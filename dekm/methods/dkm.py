@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 from sklearn.frozen import FrozenEstimator
+from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from dekm.clustering.kmeans import assign, center_distances, kmeans
@@ -211,6 +212,13 @@ class DKM(DeepClusterer):
             if n_iter < len(alphas):
                 self.keep_state(*kept, n_iter)
         return self.finish_fit(H, partition, len(alphas))
+
+    @default_modes()
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Soft assignments of samples to clusters under the last alpha; float32 of shape (n, k)."""
+        check_is_fitted(self)
+        alpha = [self.alpha, *self._alphas()][-1]
+        return torch.softmax(-alpha * center_distances(*self.embed_beside_centers(X)), dim=1).cpu().numpy()
 
     @property
     def planned_iterations(self) -> int:

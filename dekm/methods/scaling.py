@@ -2,12 +2,16 @@
 
 import math
 from collections.abc import Callable
+from typing import Any
 
+import numpy as np
 import torch
 from jaxtyping import Float
-from torch import Tensor
+from sklearn.utils import check_array
+from torch import Tensor, nn
 
 from dekm.errors import InputError
+from dekm.nn.training import output_of
 
 Samples = Float[Tensor, "n ..."]
 
@@ -37,3 +41,16 @@ def check_range(X: Samples, scaling: str) -> None:
         raise InputError(
             f"scaling='symmetric' needs values in [0, 1]; X has values from {low:g} to {high:g}."
         )
+
+
+def decode(decoder: nn.Module, H: Any, embedding_dim: int, scaling: str) -> np.ndarray:
+    """Samples of some embeddings: g(h), scaled back where the scaling keeps what that needs."""
+    try:
+        rows = check_array(H, dtype=np.float32, input_name="H")
+    except ValueError as error:
+        raise InputError(str(error)) from error
+    if rows.shape[1] != embedding_dim:
+        raise InputError(f"H of shape {rows.shape} should be (n, {embedding_dim}).")
+    device = next(decoder.parameters()).device
+    X = output_of(decoder, torch.from_numpy(np.ascontiguousarray(rows)).to(device))
+    return ((X + 1) / 2 if scaling == "symmetric" else X).cpu().numpy()

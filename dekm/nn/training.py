@@ -191,8 +191,13 @@ def steps_per_epoch(n_samples: int, batch_size: int) -> int:
     return -(-n_samples // min(batch_size, n_samples))
 
 
-@torch.no_grad()
 def encode(encoder: nn.Module, X: Float[Tensor, "n ..."]) -> Float[Tensor, "n e"]:
     """Embedding H = f(X) without gradients and in evaluation mode: line 3 of Algorithm 1."""
-    with precision_of_steps(X), evaluation(encoder):
-        return torch.cat([encoder(batch) for batch in X.split(EMBEDDING_BATCH)])
+    return output_of(encoder, X)
+
+
+@torch.no_grad()
+def output_of(module: nn.Module, X: Float[Tensor, "n ..."]) -> Float[Tensor, "n ..."]:
+    """Output of a network for all samples, without gradients and in evaluation mode."""
+    with precision_of_steps(X), evaluation(module):
+        return torch.cat([module(batch) for batch in X.split(EMBEDDING_BATCH)])
