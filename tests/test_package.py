@@ -53,9 +53,18 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def wheel(checkout: Path) -> Path:
-    pip(checkout, "wheel", ".", "--no-deps", "--no-build-isolation", "--wheel-dir", "dist")
+    """Step 4 of docs/releasing.md, without the network."""
+    done = run(checkout, sys.executable, "-m", "build", "--no-isolation")
+    assert done.returncode == 0, done.stdout + done.stderr
     (file,) = (checkout / "dist").glob("*.whl")
     return file
+
+
+def test_what_a_release_uploads_passes_the_check_of_twine(wheel: Path) -> None:
+    files = sorted(wheel.parent.iterdir())
+    assert [file.suffix for file in files] == [".whl", ".gz"]
+    done = run(wheel.parent, sys.executable, "-m", "twine", "check", "--strict", *files)
+    assert done.returncode == 0, done.stdout
 
 
 @pytest.fixture(scope="module")
