@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
-from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score, silhouette_score
+from scipy.sparse import issparse
+from sklearn.metrics import (
+    adjusted_rand_score,
+    davies_bouldin_score,
+    normalized_mutual_info_score,
+    silhouette_score,
+)
 
 from dekm.errors import InputError
 
@@ -90,12 +96,12 @@ def purities(labels_true: ArrayLike, labels_pred: ArrayLike) -> np.ndarray:
 
 
 def silhouette(X: Any, labels: ArrayLike) -> float | None:
-    """Mean silhouette coefficient, in [-1, 1].
+    """Mean silhouette coefficient, in [-1, 1]; more is better.
 
     Parameters
     ----------
     X : array or sparse matrix of shape (n, ...)
-        The samples themselves and not an embedding, so that the methods can be compared.
+        The samples themselves to compare methods, or an embedding to see how one method separates its own.
     labels : array-like of shape (n,)
         Clusters.
 
@@ -105,12 +111,42 @@ def silhouette(X: Any, labels: ArrayLike) -> float | None:
         The mean over at most 2,000 samples, drawn with a fixed seed. None if it is not defined because there
         is only one cluster, or every sample is a cluster.
     """
+    drawn = _drawn(X, labels)
+    return None if drawn is None else float(silhouette_score(*drawn))
+
+
+def davies_bouldin(X: Any, labels: ArrayLike) -> float | None:
+    r"""Davies-Bouldin index, at least 0; less is better.
+
+    The mean over the clusters i of :math:`\max_{j \ne i} (s_i + s_j) / \lVert \mu_i - \mu_j \rVert`, where
+    s is the mean distance of the samples of a cluster to their mean :math:`\mu` (Davies and Bouldin, 1979).
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, ...)
+        The samples or an embedding, as for `silhouette`.
+    labels : array-like of shape (n,)
+        Clusters.
+
+    Returns
+    -------
+    float or None
+        The index of the samples that `silhouette` takes; None if it is not defined.
+    """
+    drawn = _drawn(X, labels)
+    if drawn is None:
+        return None
+    rows, clusters = drawn
+    return float(davies_bouldin_score(rows.toarray() if issparse(rows) else rows, clusters))
+
+
+def _drawn(X: Any, labels: ArrayLike) -> tuple[Any, np.ndarray] | None:
+    """At most 2,000 samples as vectors with their clusters; None if these are all one, or all different."""
     n_samples, clusters = X.shape[0], np.asarray(labels)
     drawn = np.random.default_rng(0).permutation(n_samples)[:SILHOUETTE_SAMPLES]
     if not 1 < len(np.unique(clusters[drawn])) < len(drawn):
         return None
-    rows = X[drawn].reshape(len(drawn), -1)
-    return float(silhouette_score(rows, clusters[drawn]))
+    return X[drawn].reshape(len(drawn), -1), clusters[drawn]
 
 
 def label_change(previous: "Tensor", labels: "Tensor", *, match: bool) -> float:

@@ -4,10 +4,11 @@ import math
 import numpy as np
 import pytest
 import torch
-from sklearn.metrics import f1_score
+from scipy import sparse
+from sklearn.metrics import davies_bouldin_score, f1_score
 
 from dekm.errors import InputError
-from dekm.metrics import accuracy, ari, contingency, label_change, macro_f1, nmi, purities
+from dekm.metrics import accuracy, ari, contingency, davies_bouldin, label_change, macro_f1, nmi, purities
 
 
 def test_contingency_counts_pairs_of_class_and_cluster():
@@ -139,3 +140,10 @@ def test_a_class_without_a_cluster_has_no_f1():
 
 def test_purity_is_the_share_of_the_largest_class_of_each_cluster():
     np.testing.assert_allclose(purities(["a", "a", "b", "b", "c"], [1, 1, 1, 0, 0]), [0.5, 2 / 3])
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_matrix, lambda X: X.reshape(-1, 2, 3, 1)])
+def test_davies_bouldin_is_that_of_scikit_learn_on_a_few_samples(convert, make_blobs):
+    X, y = make_blobs(90, 3, 6)
+    assert davies_bouldin(convert(X), y) == pytest.approx(davies_bouldin_score(X, y), rel=1e-5)
+    assert davies_bouldin(convert(X), np.zeros(90)) is None

@@ -7,7 +7,7 @@ has its key is not run again.
 import logging
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -23,7 +23,7 @@ from dekm.results.folders import CellFolder, SeedFolder
 
 logger = logging.getLogger(__name__)
 
-FORMAT = 3  # of the run folders: raise it when their content changes
+FORMAT = 4  # of the run folders: raise it when their content changes
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,9 @@ class Cell:
         For each seed, everything else that decides its result.
     n_values : int
         Number of values of all samples together, float32 on the device.
+    effective : mapping
+        What the facts of every seed tell besides: all parameters with their defaults, which follow from the
+        settings and the code.
     in_table : bool
         Whether it is a cell of Table III: of a method in it, on a whole dataset or a subsample.
     concurrent : bool
@@ -51,6 +54,7 @@ class Cell:
     identity: Mapping[str, str]
     inputs: Mapping[int, Mapping[str, Any]]
     n_values: int
+    effective: Mapping[str, Any] = field(default_factory=dict)
     in_table: bool = False
     concurrent: bool = True
 
@@ -116,7 +120,7 @@ class Cell:
             started = time.time()
             with atomic_folder(target.path) as path:
                 folder = SeedFolder(path)
-                known = {"key": key, **self.identity, **self.inputs[seed]}
+                known = {"key": key, **self.identity, **self.inputs[seed], **self.effective}
                 # Written twice: at first so that the run can be followed while it is made, at the end with
                 # the identity of the finished run and the time at which it ended.
                 write_json(folder.file("facts"), known | facts(hardware(device)))

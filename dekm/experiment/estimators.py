@@ -44,6 +44,10 @@ class Fit:
         Cluster of each sample.
     embedding : float array of shape (n, e)
         Embedding of each sample, or the samples as vectors if the method has none.
+    centers : float array of shape (k, e)
+        Centers of the clusters in the embedding.
+    members : int64 array of shape (n,)
+        Row of `centers` of each sample; the label, unless the method numbers its clusters otherwise.
     inertia : float
         Sum of the squared distances of the embedded samples to the centers of their clusters.
     n_iter : int
@@ -54,6 +58,8 @@ class Fit:
 
     labels: np.ndarray
     embedding: np.ndarray
+    centers: np.ndarray
+    members: np.ndarray
     inertia: float
     n_iter: int
     history: list[dict[str, float]]
@@ -67,6 +73,21 @@ class Fit:
 def parameters(estimator: Any) -> Mapping[str, inspect.Parameter]:
     """The parameters of the constructor of an estimator's class."""
     return inspect.signature(estimator).parameters
+
+
+def effective_parameters(estimator: Any, settings: Settings) -> dict[str, Any]:
+    """All parameters of an estimator's class that a cell does not decide itself, defaults included.
+
+    Values that JSON cannot hold are given as text.
+    """
+    defaults = {
+        name: parameter.default
+        for name, parameter in parameters(estimator).items()
+        if parameter.default is not parameter.empty
+    }
+    values = {name: value for name, value in (defaults | dict(settings)).items() if name not in DECIDED}
+    plain = (bool, int, float, str, list, tuple, dict, type(None))
+    return {name: value if isinstance(value, plain) else str(value) for name, value in values.items()}
 
 
 def takes_any(estimator: Any) -> bool:
@@ -160,10 +181,13 @@ def fit(
     embedding = find_embedding(estimator, X)
     n_iter = int(getattr(estimator, "n_iter_", 0))
     if isinstance(estimator, Clusterer) and history.scores:
-        return Fit(labels, embedding, estimator.inertia_, n_iter, estimator.history_)
+        centers = estimator.cluster_centers_
+        return Fit(labels, embedding, centers, labels, estimator.inertia_, n_iter, estimator.history_)
     only = last_iteration(n_iter, embedding, labels)
     history(only)
-    return Fit(labels, embedding, only.inertia, n_iter, [only.row() | {"seconds": seconds}])
+    centers, members = only.centers.numpy(), only.labels.numpy()
+    rows = [only.row() | {"seconds": seconds}]
+    return Fit(labels, embedding, centers, members, only.inertia, n_iter, rows)
 
 
 def as_vectors(X: Any, *, accepts_sparse: bool) -> Any:

@@ -14,7 +14,7 @@ from dekm.datasets import prepared
 from dekm.errors import InputError
 from dekm.experiment.cells import Cell, Job
 from dekm.experiment.checkpoints import RecordedCheckpoint
-from dekm.experiment.estimators import Settings, build, check_settings, fit
+from dekm.experiment.estimators import Settings, build, check_settings, effective_parameters, fit
 from dekm.experiment.history import Epochs, History
 from dekm.experiment.protocols import VECTOR_EMBEDDING_DIM
 from dekm.experiment.provenance import method_code_digest, pretraining_code_digest
@@ -75,6 +75,7 @@ def pretrain_cell(
         {"dataset": dataset, "architecture": architecture},
         {seed: {**shared, "seed": seed} for seed in seeds},
         math.prod(X.shape),
+        {"parameters": effective_parameters(Autoencoder, {"architecture": kind, **settings})},
         concurrent=network is None,
     )
     cell.run(pretrain, device=device, fresh=fresh)
@@ -136,13 +137,16 @@ def cluster_cell(
         "sources": method_code_digest(row.module),
     }
 
+    samples = result_set.data(dataset).samples()
+
     def cluster(job: Job) -> None:
         history, start = History(y, job.live), load_start(starts[job.seed], device, network)
         checkpoint = NO_CHECKPOINT if network else RecordedCheckpoint(job.checkpoint, history)
         estimator = build(row, data["n_clusters"], settings, start, device, job.seed)
         planned, may_stop_early = getattr(estimator, "planned_iterations", 0), hasattr(estimator, "tol")
         job.live.plan("iteration", planned, may_stop_early=may_stop_early)
-        write_run(job.folder, estimator, fit(estimator, X, start, history, checkpoint), X, history)
+        fitted = fit(estimator, X, start, history, checkpoint)
+        write_run(job.folder, estimator, fitted, X, history, samples)
 
     cell = Cell(
         result_set.cell(dataset, method),
@@ -152,12 +156,19 @@ def cluster_cell(
             for seed, start in starts.items()
         },
         math.prod(X.shape),
+        describe_parameters(row.load(), settings, starts[seeds[0]]),
         in_table=row.in_table and data.get("n_classes") is None,
         concurrent=network is None and row.is_ours,
     )
     cell.run(cluster, device=device, fresh=fresh)
     if text := advice(result_set, dataset):
         logger.info("%s", text)
+
+
+def describe_parameters(estimator: Any, settings: Settings, start: SeedFolder | None) -> dict[str, Any]:
+    """All parameters of a run with their defaults, and those of the pretraining that it starts from."""
+    described = {"parameters": effective_parameters(estimator, settings)}
+    return described if start is None else described | {"pretraining": start.facts.get("parameters", {})}
 
 
 def check_seeds(seeds: Sequence[int]) -> None:

@@ -5,10 +5,12 @@ from typing import Any
 import numpy as np
 
 from dekm import metrics
+from dekm.experiment.assignments import center_distances, write_assignments
 from dekm.experiment.estimators import Fit
 from dekm.experiment.history import History, scores
 from dekm.files import write_array, write_csv, write_json
 from dekm.methods.autoencoder import Autoencoder
+from dekm.results.data import SampleNames
 from dekm.results.folders import SeedFolder
 
 
@@ -20,26 +22,44 @@ def write_pretraining(folder: SeedFolder, autoencoder: Autoencoder, seconds: flo
     write_json(folder.file("metrics"), {"loss": losses[-1]["loss"] if losses else None, "seconds": seconds})
 
 
-def write_run(folder: SeedFolder, estimator: Any, fit: Fit, X: Any, history: History) -> None:
+def write_run(
+    folder: SeedFolder, estimator: Any, fit: Fit, X: Any, history: History, samples: SampleNames
+) -> None:
     """Write the fitted estimator of a run, its labels and embedding of `X`, its history and its metrics.
 
-    An estimator that cannot save itself leaves no model.
+    `samples` tells what the samples are called in the table of clusters. An estimator that cannot save itself
+    leaves no model.
     """
     if hasattr(estimator, "save"):
         estimator.save(folder.file("model"))
     write_csv(folder.file("history"), history.rows(fit.history))
     write_array(folder.file("labels"), fit.labels)
     write_array(folder.file("embedding"), fit.embedding)
+    write_clusters(folder, fit, samples)
     history.save_iterations(folder.file("iterations"))
     write_json(folder.file("metrics"), final_metrics(fit, X, history.y))
 
 
+def write_clusters(folder: SeedFolder, fit: Fit, samples: SampleNames) -> None:
+    """Write the table of clusters; a sample of no cluster has neither distance nor margin."""
+    distances, margins = center_distances(fit.embedding, fit.members, fit.centers)
+    for values in (distances, margins):
+        values[fit.labels < 0] = np.nan
+    write_assignments(folder.file("clusters"), fit.labels, samples, distances, margins)
+
+
 def final_metrics(fit: Fit, X: Any, y: np.ndarray | None) -> dict[str, float | None]:
     """The content of a run's ``metrics.json``; without true labels it has no scores."""
+    sizes = np.unique(fit.labels[fit.labels >= 0], return_counts=True)[1]
     return scores(y, fit.labels) | {
         "silhouette": metrics.silhouette(X, fit.labels),
+        "davies_bouldin": metrics.davies_bouldin(X, fit.labels),
+        "silhouette_embedding": metrics.silhouette(fit.embedding, fit.labels),
+        "davies_bouldin_embedding": metrics.davies_bouldin(fit.embedding, fit.labels),
         "inertia": fit.inertia,
         "n_clusters_found": fit.n_clusters_found,
+        "smallest": int(sizes.min(initial=len(fit.labels))),
+        "largest": int(sizes.max(initial=0)),
         "n_iter": fit.n_iter,
         "seconds": fit.history[-1]["seconds"],
     }

@@ -29,6 +29,7 @@ SEED_FILES = {
     "progress": "progress.json",  # where a seed that is being made is
     "labels": "labels.npy",  # of a run, the cluster of each sample
     "embedding": "embedding.npy",  # of a run
+    "clusters": "clusters.csv",  # of a run, one row per sample with its name, class and cluster
     "iterations": "iterations.npz",  # of a run with a two-dimensional embedding
     "manifest": MANIFEST,  # size and digest of the others
 }

@@ -14,6 +14,7 @@ from dekm.experiment.jobs import cluster_cell, pretrain_cell
 from dekm.files import read_json, write_json
 from dekm.methods import METHODS
 from dekm.methods.iteration import Iteration
+from dekm.results.folders import SeedFolder
 from dekm.results.result_set import ResultSet
 from tests.helpers.prepared_files import files
 
@@ -105,6 +106,7 @@ def test_a_cell_of_every_method_writes_scores_labels_and_history(results):
         cell = cluster(results, method)
         assert names(cell) == ["seed0", "summary.json"]
         assert names(cell / "seed0") == [
+            "clusters.csv",
             "embedding.npy",
             "facts.json",
             "history.csv",
@@ -121,8 +123,13 @@ def test_a_cell_of_every_method_writes_scores_labels_and_history(results):
             "nmi",
             "ari",
             "silhouette",
+            "davies_bouldin",
+            "silhouette_embedding",
+            "davies_bouldin_embedding",
             "inertia",
             "n_clusters_found",
+            "smallest",
+            "largest",
             "n_iter",
             "seconds",
         }
@@ -133,6 +140,31 @@ def test_a_cell_of_every_method_writes_scores_labels_and_history(results):
         summary = read_json(cell / "summary.json")
         assert summary["label"] == METHODS[method].label
         assert summary["seeds"]["0"].items() >= found.items()
+
+
+def test_every_parameter_of_a_run_and_of_its_pretraining_is_in_the_facts(results):
+    pretrained = read_json(pretrain(results) / "seed0/facts.json")
+    facts = read_json(cluster(results, "dekm") / "seed0/facts.json")
+    assert facts["settings"].items() <= facts["parameters"].items()
+    assert (facts["parameters"]["lr"], facts["parameters"]["dims"]) == (0.001, "last")
+    assert facts["pretraining"] == pretrained["parameters"]
+    assert (pretrained["parameters"]["lr"], pretrained["parameters"]["architecture"]) == (0.001, "conv")
+    decided = {"autoencoder", "device", "n_clusters", "on_iteration", "progress", "random_state"}
+    assert not decided & {*facts["parameters"], *facts["pretraining"]}
+
+
+def test_clusters_lead_back_to_the_samples(results):
+    cell = cluster(results, "k_means")
+    table, seed = rows(cell / "seed0/clusters.csv"), SeedFolder(cell / "seed0")
+    data = ResultSet(results).data("digits")
+    assert [int(row["cluster"]) for row in table] == seed.labels().tolist()
+    assert [int(row["row"]) for row in table] == data.samples().rows.tolist()
+    assert [row["class"] for row in table] == [str(label) for label in data.labels()]
+    distances = np.array([float(row["distance"]) for row in table])
+    np.testing.assert_allclose((distances**2).sum(), seed.metrics["inertia"], rtol=1e-4)
+    assert all(-1e-3 <= float(row["margin"]) <= 1 for row in table)
+    sizes = np.bincount(seed.labels())
+    assert (seed.metrics["smallest"], seed.metrics["largest"]) == (sizes.min(), sizes.max())
 
 
 def test_iteration_0_of_dekm_scores_as_ae_k_means(results):
