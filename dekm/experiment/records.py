@@ -51,15 +51,20 @@ def write_clusters(folder: SeedFolder, fit: Fit, samples: SampleNames) -> None:
 def final_metrics(fit: Fit, X: Any, y: np.ndarray | None) -> dict[str, float | None]:
     """The content of a run's ``metrics.json``; without true labels it has no scores."""
     sizes = np.unique(fit.labels[fit.labels >= 0], return_counts=True)[1]
-    return scores(y, fit.labels) | {
-        "silhouette": metrics.silhouette(X, fit.labels),
-        "davies_bouldin": metrics.davies_bouldin(X, fit.labels),
-        "silhouette_embedding": metrics.silhouette(fit.embedding, fit.labels),
-        "davies_bouldin_embedding": metrics.davies_bouldin(fit.embedding, fit.labels),
-        "inertia": fit.inertia,
-        "n_clusters_found": fit.n_clusters_found,
-        "smallest": int(sizes.min(initial=len(fit.labels))),
-        "largest": int(sizes.max(initial=0)),
-        "n_iter": fit.n_iter,
-        "seconds": fit.history[-1]["seconds"],
-    }
+    more = {} if y is None else {"f1": metrics.macro_f1(y, fit.labels)}
+    return (
+        scores(y, fit.labels)
+        | more
+        | {
+            "silhouette": metrics.silhouette(X, fit.labels),
+            "davies_bouldin": metrics.davies_bouldin(X, fit.labels),
+            "silhouette_embedding": metrics.silhouette(fit.embedding, fit.labels),
+            "davies_bouldin_embedding": metrics.davies_bouldin(fit.embedding, fit.labels),
+            "inertia": fit.inertia,
+            "n_clusters_found": fit.n_clusters_found,
+            "smallest": int(sizes.min(initial=len(fit.labels))),
+            "largest": int(sizes.max(initial=0)),
+            "n_iter": fit.n_iter,
+            "seconds": fit.history[-1]["seconds"],
+        }
+    )

@@ -8,7 +8,7 @@ import pandas as pd
 from dekm.tables.loading import KEYS, LoadedResults
 from dekm.tables.statistics.inference import LEVEL, Difference, paired, welch
 
-PERCENT = {"acc", "nmi", "ari"}
+PERCENT = {"acc", "nmi", "ari", "f1"}
 RUN_KEYS = ["dataset", "method", "metric"]
 
 

@@ -120,6 +120,7 @@ def test_a_cell_of_every_method_writes_scores_labels_and_history(results):
         assert {key: found[key] for key in ("acc", "nmi", "ari")} == scores(y, labels)
         assert set(found) == {
             "acc",
+            "f1",
             "nmi",
             "ari",
             "silhouette",
