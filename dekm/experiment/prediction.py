@@ -1,7 +1,5 @@
 """Clusters of new data, from the folder of a run."""
 
-import csv
-import io
 import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,16 +8,16 @@ from typing import Any
 import numpy as np
 
 from dekm.datasets import prepared
-from dekm.datasets.dataset import Dataset
+from dekm.datasets.dataset import Dataset, Loaded
 from dekm.datasets.scaling import unit_scaled
 from dekm.datasets.tfidf import Texts
-from dekm.datasets.user.folders import IMAGE_SUFFIXES, TEXT_SUFFIXES, list_files
 from dekm.datasets.user.own import feature_names, own_dataset
 from dekm.errors import InputError
-from dekm.files import write_text
+from dekm.experiment.assignments import center_distances, write_assignments
 from dekm.methods import KNOWN, METHODS, Method, find_method
+from dekm.methods.base import Clusterer
+from dekm.results.data import SampleNames
 from dekm.results.folders import SeedFolder
-from dekm.spreadsheets import cell
 
 logger = logging.getLogger(__name__)
 
@@ -53,8 +51,7 @@ def write_predictions(
     settings : mapping
         `path` of the new data, and what differs from the description of the run's own data.
     out : Path
-        The CSV file. Its columns are sample (the file of an image or text, otherwise the number of the row)
-        and cluster.
+        The CSV file, with the columns of a run's ``clusters.csv``.
     definition : mapping, optional
         `estimator`, the import path of the class, if the method of the run is outside of this package: no
         file of a run decides what is imported.
@@ -78,15 +75,19 @@ def write_predictions(
     estimator = (
         method_of_run(seed, definition or {}).load().load(seed.checked("model"), device=device, **given)
     )
-    clusters = estimator.predict(unit_scaled(load_new_data(seed, dataset)))
-    path = Path(settings["path"])
-    suffixes = TEXT_SUFFIXES if dataset.kind == "text" else IMAGE_SUFFIXES
-    names = list_files(path, suffixes)[0] if path.is_dir() else range(len(clusters))
-    text = io.StringIO(newline="")
-    writer = csv.writer(text)
-    writer.writerow(["sample", "cluster"])
-    writer.writerows(zip(map(cell, map(str, names)), clusters.tolist(), strict=True))
-    write_text(out, text.getvalue())
+    X, classes, files = load_new_data(seed, dataset)
+    X = unit_scaled(X)
+    clusters = estimator.predict(X)
+    names = SampleNames(np.arange(len(clusters)), None if files is None else np.array(files), classes)
+    write_assignments(out, clusters, names, *distances_of(estimator, X, clusters))
+
+
+def distances_of(estimator: Any, X: Any, clusters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Distances and margins of new samples, see `center_distances`; NaN without centers in an embedding."""
+    if isinstance(estimator, Clusterer):
+        return center_distances(estimator.transform(X), clusters, estimator.cluster_centers_)
+    unknown = np.full(len(clusters), np.nan)
+    return unknown, unknown
 
 
 def method_of_run(seed: SeedFolder, definition: Mapping[str, Any]) -> Method:
@@ -122,15 +123,18 @@ def describe_new_data(seed: SeedFolder, settings: Mapping[str, Any]) -> Dataset:
     return own_dataset("new data", {"n_clusters": 1, **described, **settings})
 
 
-def load_new_data(seed: SeedFolder, dataset: Dataset) -> Any:
-    """New samples with the features of the run's own data, in the same order."""
-    X = dataset.load(Path()).X
+def load_new_data(seed: SeedFolder, dataset: Dataset) -> Loaded:
+    """New samples with the features of the run's own data, in the same order, and what they are called."""
+    loaded = dataset.load(Path())
+    X = loaded.X
     if isinstance(X, Texts):
-        return X.rows(prepared.load_terms(seed.data.arrays_file, seed.data.facts_file, seed.facts["data"]))
+        terms = prepared.load_terms(seed.data.arrays_file, seed.data.facts_file, seed.facts["data"])
+        return loaded._replace(X=X.rows(terms))
     features, columns = seed.data_facts.get("features"), feature_names(dataset)
     if features and columns:
-        return np.asarray(X)[:, find_columns(features, columns, Path(dataset.options["path"]))]
-    return X
+        found = find_columns(features, columns, Path(dataset.options["path"]))
+        return loaded._replace(X=np.asarray(X)[:, found])
+    return loaded
 
 
 def find_columns(features: Sequence[str], names: Sequence[str], path: Path) -> list[int]:

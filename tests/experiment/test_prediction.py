@@ -181,3 +181,14 @@ def test_a_file_name_that_starts_like_a_formula_stays_text(tmp_path, monkeypatch
     prepare(tmp_path, write_texts(tmp_path / "=texts", documents(30)))
     samples, _ = predict(cluster(tmp_path, "k_means"), tmp_path / "out.csv", path="=texts")
     assert samples[0] == "'=texts/000.txt"
+
+
+def test_predictions_have_the_columns_and_values_of_the_clusters_of_a_run(tmp_path):
+    folder = tmp_path / "texts"
+    for i, text in enumerate(documents(30)):
+        write(folder / "abc"[i % 3] / f"{i:03}.txt", text.encode())
+    prepare(tmp_path, folder)
+    run = cluster(tmp_path, "k_means")
+    write_predictions(run, {"path": str(folder)}, tmp_path / "out.csv", device="cpu")
+    assert (tmp_path / "out.csv").read_text() == (run / "clusters.csv").read_text()
+    assert (tmp_path / "out.csv").read_text().startswith("row,sample,class,cluster,distance,margin\n0,")
