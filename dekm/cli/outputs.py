@@ -50,6 +50,14 @@ def table(
     )
 
 
+def publish(results: Path, paper: Path, out: Path) -> None:
+    """Write a set of results in a form that is small enough for a repository."""
+    from dekm.tables.publication import publish
+
+    labels = {name: row.label for name, row in (DATASETS | METHODS).items()}
+    publish(results, out, paper, list(METHODS), labels)
+
+
 def figure(name: str, inputs: list[Path], out: Path) -> None:
     """Draw one figure."""
     from dekm.figures import write_figure

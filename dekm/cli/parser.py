@@ -144,6 +144,18 @@ def _add_output_commands(subparsers: Any) -> None:
         help="name of a method in the table",
     )
 
+    command = _add(
+        subparsers, outputs.publish, "write results in a form that is small enough for a repository"
+    )
+    command.add_argument("results", type=Path, help="folder of results, which need not be complete")
+    command.add_argument("out", type=Path, help="folder to write, such as results/reference/NAME")
+    command.add_argument(
+        "--paper",
+        type=Path,
+        default=Path("resources/paper"),
+        help="folder of the paper's numbers (default: resources/paper)",
+    )
+
     command = _add(subparsers, outputs.figure, "draw a figure from the results")
     command.add_argument("name", choices=FIGURES)
     command.add_argument("inputs", type=Path, nargs="*", help="inputs, documented in the figure's module")

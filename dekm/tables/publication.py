@@ -1,0 +1,121 @@
+"""A set of results, small enough for a repository: its tables and figures, and a record of each run."""
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from dekm.errors import InputError
+from dekm.files import write_text
+from dekm.results.result_set import ResultSet
+from dekm.results.seed import SeedFolder
+from dekm.results.status import read_status
+from dekm.tables import write_table2, write_table3
+
+TABLE2, TABLE3 = "table2.csv", "table3.csv"
+MACHINE = ("commit", "device", "platform", "threads", "kernels", "versions")
+
+
+def publish(
+    results: Path, out: Path, paper: Path, methods: Sequence[str], labels: Mapping[str, str] | None = None
+) -> None:
+    """Write the tables of all finished cells, the figures, the histories and a record of each run.
+
+    Parameters
+    ----------
+    results : Path
+        Folder of results, which need not be complete.
+    out : Path
+        Folder to write; it gets the tables, ``runs.csv`` with a row per seed, ``history/`` with a row per
+        iteration of each run, ``figures/`` with the figures as PNG, and a ``README.md`` that says on which
+        machine and from which commit all was made, and what is missing.
+    paper : Path
+        Folder of the paper's numbers.
+    methods : sequence of str
+        Rows of Table III.
+    labels : mapping of str to str, optional
+        Labels of the datasets and methods without results.
+
+    Raises
+    ------
+    InputError
+        If there is no complete run, or a file of the results is damaged.
+    """
+    result_set = ResultSet(results)
+    seeds = sorted(result_set.seeds(), key=place)
+    runs = [seed for seed in seeds if seed.stage == "cluster"]
+    if not runs:
+        raise InputError(f"{results} should be a folder of results; it holds no complete run.")
+    known = [*(labels or {}), *sorted({seed.facts["dataset"] for seed in runs})]
+    datasets = list(dict.fromkeys(name for name in known if (results / "runs" / name).is_dir()))
+    write_table2(results, datasets, paper / TABLE2, out)
+    write_table3(results, datasets, methods, paper / TABLE3, out, labels=labels)
+    write_text(out / "runs.csv", pd.DataFrame(map(record, seeds)).to_csv(index=False))
+    for seed in runs:
+        copy(seed.checked("history"), out / "history" / f"{seed.name.replace('/', '-')}.csv")
+    for figure in sorted((results / "figures").glob("*.png")):
+        copy(figure, out / "figures" / figure.name)
+    write_text(out / "README.md", readme(results, seeds))
+
+
+def place(seed: SeedFolder) -> tuple[str, str, str, int]:
+    """Where a seed stands in ``runs.csv``."""
+    return seed.stage, seed.facts["dataset"], seed.subject, seed.facts["seed"]
+
+
+def copy(file: Path, target: Path) -> None:
+    """Copy a file, and make the folder that it goes to."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(file, target)
+
+
+def record(seed: SeedFolder) -> dict[str, object]:
+    """One row of ``runs.csv``: what the seed is, its final metrics, and what made it."""
+    facts = seed.facts
+    made = {"data": facts["data"], "pretrained": facts.get("pretrained"), "key": facts["key"]}
+    settings = {"settings": json.dumps(facts["settings"]), "commit": facts.get("commit")}
+    identity = {"stage": seed.stage, "dataset": facts["dataset"], "subject": seed.subject}
+    return identity | {"seed": facts["seed"]} | seed.metrics | settings | made | {"created": facts["created"]}
+
+
+def readme(results: Path, seeds: Sequence[SeedFolder]) -> str:
+    """What was measured, where, and what is missing."""
+    machines = dict.fromkeys(json.dumps({name: seed.facts.get(name) for name in MACHINE}) for seed in seeds)
+    lines = [
+        f"# Results of {results.name}",
+        "",
+        f"Written by `python -m dekm publish` from {len(seeds)} complete seeds. [table3.md](table3.md) is",
+        "the table, [verdicts.md](verdicts.md) says what of the paper it reproduces, `runs.csv` has each seed",
+        "with its settings, seconds, commit and digests of data and code, `history/` each run by iteration.",
+        "",
+        "## Machine and versions",
+        "",
+        *(f"- {_describe(json.loads(machine))}" for machine in machines),
+        "",
+        "## Missing",
+        "",
+        *(_missing(results) or ["Nothing."]),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _describe(machine: Mapping[str, object]) -> str:
+    return "; ".join(f"{name}: {_listed(value)}" for name, value in machine.items())
+
+
+def _listed(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {part}" for key, part in value.items())
+    return str(value)
+
+
+def _missing(results: Path) -> list[str]:
+    """One line per dataset whose planned cells lack seeds."""
+    missing: dict[str, list[str]] = {}
+    for cell in read_status(results).cells:
+        if len(cell.seconds) < len(cell.seeds):
+            text = f"{cell.subject} ({len(cell.seconds)} of {len(cell.seeds)} seeds)"
+            missing.setdefault(cell.dataset, []).append(text)
+    return [f"- {dataset}: {', '.join(texts)}" for dataset, texts in missing.items()]

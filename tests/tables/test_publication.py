@@ -1,0 +1,69 @@
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from dekm.cli import main
+from dekm.errors import InputError
+from dekm.tables.compare import compare
+from dekm.tables.publication import publish
+from tests.helpers.handmade import make_history, write_facts, write_run, write_summary
+
+PAPER = Path(__file__).parents[2] / "resources" / "paper"
+METHODS = ["k_means", "dekm"]
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    results = tmp_path / "usps_only"
+    write_facts(results, "usps")
+    for method, acc in (("k_means", 0.6), ("dekm", 0.8)):
+        runs = [{"acc": acc + seed / 100, "nmi": acc, "seconds": 1.0} for seed in (0, 1)]
+        write_summary(results, "usps", method, runs)
+        for seed, run in enumerate(runs):
+            write_run(results, "usps", method, [0], [[0.0]], make_history([0.1, run["acc"]]), seed)
+    cells = [
+        {"stage": "cluster", "dataset": "usps", "subject": method, "label": method, "seeds": [0, 1]}
+        for method in ("k_means", "dekm", "dec")
+    ]
+    (results / "plan.json").write_text(json.dumps({"written": "now", "cells": cells, "left_out": {}}))
+    (results / "figures").mkdir()
+    (results / "figures" / "fig2.png").write_bytes(b"png")
+    (results / "figures" / "fig2.pdf").write_bytes(b"pdf")
+    return results
+
+
+def test_a_published_set_has_its_tables_figures_histories_and_records(results: Path, tmp_path: Path) -> None:
+    out = tmp_path / "published"
+    publish(results, out, PAPER, METHODS)
+    runs = pd.read_csv(out / "runs.csv")
+    assert runs[["subject", "seed"]].values.tolist() == [
+        ["dekm", 0],
+        ["dekm", 1],
+        ["k_means", 0],
+        ["k_means", 1],
+    ]
+    assert set(runs["commit"]) == {"c0ffee"}
+    assert runs["acc"].tolist() == pytest.approx([0.8, 0.81, 0.6, 0.61])
+    assert pd.read_csv(out / "history" / "usps-dekm-s1.csv")["acc"].tolist() == pytest.approx([0.1, 0.81])
+    assert [file.name for file in (out / "figures").iterdir()] == ["fig2.png"]
+    assert "80.50" in (out / "table3.md").read_text()
+    text = (out / "README.md").read_text()
+    assert "commit: c0ffee" in text
+    assert "- usps: dec (0 of 2 seeds)\n" in text
+    assert not [file for file in out.rglob("*") if file.suffix in {".npy", ".npz", ".safetensors"}]
+
+
+def test_a_set_of_results_is_compared_with_a_published_one(results: Path, tmp_path: Path) -> None:
+    publish(results, tmp_path / "published", PAPER, METHODS)
+    assert set(compare(results, tmp_path / "published")["verdict"]) == {"no difference found"}
+
+
+def test_a_folder_without_runs_cannot_be_published(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(InputError, match="holds no complete run"):
+        publish(tmp_path, tmp_path / "published", PAPER, METHODS)
+    assert main(["publish", str(tmp_path), str(tmp_path / "published"), "--paper", str(PAPER)]) == 1
+    assert "holds no complete run" in capsys.readouterr().err
