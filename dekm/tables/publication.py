@@ -86,9 +86,9 @@ def readme(results: Path, seeds: Sequence[SeedFolder]) -> str:
     lines = [
         f"# Results of {results.name}",
         "",
-        f"Written by `python -m dekm publish` from {len(seeds)} complete seeds. [table3.md](table3.md) is",
-        "the table, [verdicts.md](verdicts.md) says what of the paper it reproduces, `runs.csv` has each seed",
-        "with its settings, seconds, commit and digests of data and code, `history/` each run by iteration.",
+        f"Written by `python -m dekm publish` from {len(seeds)} complete seeds. [table3.md](table3.md)",
+        "is the table, [verdicts.md](verdicts.md) says what of the paper it reproduces, `runs.csv` has each",
+        "seed with its settings, seconds, commit and digests, and `history/` each run by iteration.",
         "",
         "## Machine and versions",
         "",
