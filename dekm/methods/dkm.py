@@ -1,6 +1,5 @@
 """Deep K-Means (DKM): a differentiable K-means loss, trained together with the autoencoder."""
 
-import math
 from collections.abc import Sequence
 from itertools import islice
 from typing import Any, ClassVar, Literal, Self
@@ -12,46 +11,20 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
-from dekm.clustering.kmeans import assign, center_distances, kmeans
+from dekm.clustering.kmeans import assign, kmeans
 from dekm.errors import InputError
 from dekm.methods.autoencoder import Autoencoder
 from dekm.methods.deep import DeepClusterer
 from dekm.methods.iteration import Iteration, OnIteration
+from dekm.methods.soft_kmeans import annealed_alphas, soft_kmeans, soft_kmeans_loss
 from dekm.methods.validation import Choice, Constraints, Integer, Number
 from dekm.metrics import label_change
 from dekm.nn.checkpoint import NO_CHECKPOINT, Checkpoint
 from dekm.nn.device import default_modes
 from dekm.nn.training import Step, batches, encode, squared_error, steps_per_epoch, train
 
-FIRST_ALPHA = 0.1
 N_ANNEALED = 40
 N_CONSTANT = 20
-
-
-def annealed_alphas(n_values: int) -> list[float]:
-    r"""Inverse temperatures of the annealing, Section 3.2 of Fard et al. (2020): 0.1, 0.423, 0.752, ...
-
-    .. math:: \alpha_1 = 0.1, \quad \alpha_{i+1} = 2^{1 / \ln(i + 1)^2} \alpha_i
-    """
-    alphas = [FIRST_ALPHA]
-    for i in range(1, n_values):
-        alphas.append(2 ** (1 / math.log(i + 1) ** 2) * alphas[-1])
-    return alphas[:n_values]
-
-
-def soft_kmeans_loss(
-    H: Float[Tensor, "b e"], U: Float[Tensor, "k e"], alpha: Float[Tensor, ""]
-) -> Float[Tensor, ""]:
-    r"""Soft K-means loss of Fard et al. (2020), which tends to the K-means loss as alpha grows.
-
-    .. math:: \frac{1}{b} \sum_{i=1}^b \sum_{j=1}^k s_{ij} d_{ij}, \quad d_{ij} = \|h_i - \mu_j\|^2, \quad
-        s_{ij} = \frac{e^{-\alpha d_{ij}}}{\sum_{j'} e^{-\alpha d_{ij'}}}
-
-    where :math:`h_i` is a row of `H` and :math:`\mu_j` a row of `U`: a sum over the clusters and a mean over
-    the batch. PyTorch's softmax shifts its arguments by their maximum, so a large alpha does not overflow.
-    """
-    distances = center_distances(H, U)
-    return (torch.softmax(-alpha * distances, dim=1) * distances).sum(1).mean()
 
 
 class DKM(DeepClusterer):
@@ -218,7 +191,7 @@ class DKM(DeepClusterer):
         """Soft assignments of samples to clusters under the last alpha; float32 of shape (n, k)."""
         check_is_fitted(self)
         alpha = [self.alpha, *self._alphas()][-1]
-        return torch.softmax(-alpha * center_distances(*self.embed_beside_centers(X)), dim=1).cpu().numpy()
+        return soft_kmeans(*self.embed_beside_centers(X), alpha).cpu().numpy()
 
     @property
     def planned_iterations(self) -> int:

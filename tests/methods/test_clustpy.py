@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from dekm.methods.dcn import move_centers
-from dekm.methods.dkm import annealed_alphas, soft_kmeans_loss
 from dekm.methods.soft_assignment import soft_assignment, target_distribution
+from dekm.methods.soft_kmeans import annealed_alphas, soft_kmeans_loss
 
 dec = pytest.importorskip("clustpy.deep.dec", reason="ClustPy is not installed")
 dcn = pytest.importorskip("clustpy.deep.dcn")

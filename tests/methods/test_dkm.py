@@ -5,7 +5,7 @@ from sklearn.frozen import FrozenEstimator
 
 from dekm import DKM
 from dekm.errors import InputError
-from dekm.methods.dkm import annealed_alphas, soft_kmeans_loss
+from dekm.methods.soft_kmeans import annealed_alphas, soft_kmeans_loss
 
 
 def numpy_loss(H, U, alpha):
