@@ -50,12 +50,16 @@ def table(
     )
 
 
-def publish(results: Path, paper: Path, out: Path) -> None:
+def publish(results: Path, paper: Path, models: str | None, out: Path) -> None:
     """Write a set of results in a form that is small enough for a repository."""
+    from dekm.tables.model_cards import publish_models
     from dekm.tables.publication import publish
 
     labels = {name: row.label for name, row in (DATASETS | METHODS).items()}
     publish(results, out, paper, list(METHODS), labels)
+    if models is not None:
+        licences = {name: row.licence for name, row in DATASETS.items()}
+        publish_models(results, out / "models", models, licences)
 
 
 def figure(name: str, inputs: list[Path], out: Path) -> None:

@@ -155,6 +155,7 @@ def _add_output_commands(subparsers: Any) -> None:
         default=Path("resources/paper"),
         help="folder of the paper's numbers (default: resources/paper)",
     )
+    command.add_argument("--models", metavar="METHOD", help="method whose models of the first seed are added")
 
     command = _add(subparsers, outputs.figure, "draw a figure from the results")
     command.add_argument("name", choices=FIGURES)

@@ -1,12 +1,15 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
+from dekm import KMeans
 from dekm.cli import main
 from dekm.errors import InputError
 from dekm.tables.compare import compare
+from dekm.tables.model_cards import publish_models
 from dekm.tables.publication import publish
 from tests.helpers.handmade import make_history, write_facts, write_run, write_summary
 
@@ -58,6 +61,23 @@ def test_a_published_set_has_its_tables_figures_histories_and_records(results: P
 def test_a_set_of_results_is_compared_with_a_published_one(results: Path, tmp_path: Path) -> None:
     publish(results, tmp_path / "published", PAPER, METHODS)
     assert set(compare(results, tmp_path / "published")["verdict"]) == {"no difference found"}
+
+
+def test_a_published_model_can_be_loaded_and_has_a_card(results: Path, tmp_path: Path) -> None:
+    X = np.random.default_rng(0).random((20, 3))
+    fitted = KMeans(2, device="cpu", random_state=0).fit(X)
+    fitted.save(results / "runs" / "usps" / "k_means" / "seed0" / "model.safetensors")
+    (model,) = publish_models(results, tmp_path / "models", "k_means", {"usps": "none stated"})
+    np.testing.assert_array_equal(KMeans.load(model, device="cpu").predict(X), fitted.labels_)
+    text = model.with_suffix(".md").read_text()
+    for part in (
+        "3 vectors of 2, digest `x`",
+        "| licence of the data | none stated |",
+        "acc 0.6",
+        "`c0ffee`",
+    ):
+        assert part in text
+    assert not publish_models(results, tmp_path / "none", "dekm", {})
 
 
 def test_a_folder_without_runs_cannot_be_published(

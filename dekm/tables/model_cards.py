@@ -1,0 +1,80 @@
+"""Trained models of a set of results, each with a card that says what it is."""
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dekm.files import write_text
+from dekm.results.result_set import ResultSet
+from dekm.results.seed import SeedFolder
+
+SHOWN = ("acc", "nmi", "ari", "f1", "silhouette", "n_iter")
+
+
+def publish_models(results: Path, out: Path, method: str, licences: Mapping[str, str]) -> list[Path]:
+    """Copy the model of a method's first seed for each dataset, beside a card in Markdown.
+
+    Parameters
+    ----------
+    results : Path
+        Folder of results.
+    out : Path
+        Folder to write.
+    method : str
+        Key of the method.
+    licences : mapping of str to str
+        Licence of the data by dataset.
+
+    Returns
+    -------
+    list of Path
+        The models that were written.
+    """
+    written = []
+    for cell in ResultSet(results).finished_cells():
+        seeds = cell.seeds() if cell.path.name == method else []
+        if seeds and seeds[0].file("model").is_file():
+            target = out / f"{seeds[0].name.replace('/', '-')}.safetensors"
+            out.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(seeds[0].checked("model"), target)
+            write_text(target.with_suffix(".md"), card(seeds[0], licences.get(cell.path.parent.name, "")))
+            written.append(target)
+    return written
+
+
+def card(seed: SeedFolder, licence: str) -> str:
+    """What a model is: data, protocol, scores, licence, and how to use it."""
+    facts, data = seed.facts, seed.data_facts
+    sides = " x ".join(map(str, data["shape"]))
+    samples = f"{data['n_samples']:,} {data['kind']} of {sides}"
+    rows = {
+        "data": f"{data['label']}: {samples}, digest `{data['digest']}`",
+        "licence of the data": licence or "not known",
+        "licence of the model": "that of this package",
+        "clusters": facts.get("n_clusters"),
+        "seed": facts["seed"],
+        "parameters": _settings(facts.get("parameters", facts["settings"])),
+        "pretraining": _settings(facts.get("pretraining", {})),
+        "commit": f"`{facts.get('commit')}`",
+        "device": facts["device"],
+        "PyTorch": facts["versions"].get("torch"),
+        "scores on the training data": ", ".join(
+            f"{name} {seed.metrics[name]:.4g}" for name in SHOWN if seed.metrics.get(name) is not None
+        ),
+    }
+    table = [f"| {name} | {value} |" for name, value in rows.items()]
+    estimator = str(facts.get("estimator", "")).partition(":")[2] or seed.label
+    use = f'{estimator}.load("{seed.name.replace("/", "-")}.safetensors").predict(X)'
+    lines = [f"# {seed.label} on {data['label']}", "", "| | |", "|---|---|", *table, ""]
+    lines += [
+        f"`dekm.{use}` gives the clusters of images or vectors X that are prepared as these data are.",
+        "",
+    ]
+    lines += ["It was trained without labels; what its clusters mean has to be looked at.", ""]
+    return "\n".join(lines)
+
+
+def _settings(settings: Mapping[str, Any]) -> str:
+    return ", ".join(f"`{name}={json.dumps(value)}`" for name, value in settings.items())
