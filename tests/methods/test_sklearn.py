@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -65,6 +66,25 @@ def test_a_method_returns_data_frames_when_set_to(name, make_method, table):
     assert embedded.columns.tolist() == [f"{prefix}{i}" for i in range(estimator.embedding_.shape[1])]
     np.testing.assert_array_equal(estimator.predict(table), estimator.labels_)
     assert estimator.score(table) == pytest.approx(-estimator.inertia_, rel=1e-4)
+
+
+@every_method
+def test_a_method_is_chosen_by_a_grid_search_on_its_score(name, make_method, blobs):
+    search = GridSearchCV(make_method(name), {"n_clusters": [2, 3]}, cv=2).fit(blobs.X)
+    assert search.best_params_["n_clusters"] in {2, 3}
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert search.predict(blobs.X[:4]).shape == (4,)
+
+
+@every_method
+def test_a_fit_and_what_follows_it_in_one_call_agree(name, make_method, blobs):
+    labels, embedding = (
+        getattr(make_method(name), call)(blobs.X) for call in ("fit_predict", "fit_transform")
+    )
+    fitted = make_method(name).fit(blobs.X)
+    np.testing.assert_array_equal(labels, fitted.labels_)
+    np.testing.assert_allclose(embedding, fitted.embedding_, rtol=1e-4, atol=1e-5)
+    assert len(fitted.get_feature_names_out()) == embedding.shape[1]
 
 
 def test_progress_bars_are_shown_when_asked(make_method, blobs, capsys):
