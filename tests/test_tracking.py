@@ -1,3 +1,4 @@
+import errno
 import json
 import multiprocessing
 import shutil
@@ -172,6 +173,33 @@ def test_a_pretraining_grows_while_it_is_made(tmp_path: Path) -> None:
             points = MlflowClient(tracking_uri(tmp_path)).get_metric_history(run.info.run_id, "train/loss")
             assert [point.step for point in points] == list(range(1, epoch + 1))
             assert run.data.tags["progress"] == f"epoch {epoch}/4, {2 * (4 - epoch)} s left"
+
+
+@pytest.mark.parametrize("is_refused", [False, True])
+def test_the_store_links_the_files_of_the_runs_where_it_can(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_refused: bool
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EXDEV, "another file system")
+
+    (results / "tables").mkdir()
+    (results / "tables" / "table3.md").write_text("table")
+    if is_refused:
+        monkeypatch.setattr("os.link", refuse)
+    sync_all([results], tmp_path)
+    originals = [file for file in results.rglob("*") if file.is_file()]
+    assert {file.stat().st_nlink for file in originals} == {1 if is_refused else 2}
+    for run in stored(tmp_path):
+        folder = (
+            results
+            if "table" in run.info.run_name
+            else results / f"runs/digits/dekm/seed{run.data.params['seed']}"
+        )
+        copies = [file for file in local_path(run.info.artifact_uri).rglob("*") if file.is_file()]
+        assert copies
+        for copy in copies:
+            original = folder / copy.relative_to(local_path(run.info.artifact_uri))
+            assert copy.read_bytes() == original.read_bytes()
 
 
 def test_a_run_and_its_pretraining_link_to_each_other(results: Path, tmp_path: Path) -> None:

@@ -93,6 +93,12 @@ def _add_run_commands(subparsers: Any) -> None:
         help="pretrained autoencoders to start from (default: those of its architecture)",
     )
     add_network(command)
+    command.add_argument(
+        "--keep-models",
+        choices=("all", "one", "none"),
+        default="all",
+        help="seeds whose fitted model is kept; one is the first of them (default: all)",
+    )
     add_cell_arguments(command)
 
     command = _add(subparsers, commands.check, "check that a method fulfils what the workflow expects of one")

@@ -18,7 +18,7 @@ from dekm.experiment.estimators import Settings, build, check_settings, effectiv
 from dekm.experiment.history import Epochs, History
 from dekm.experiment.protocols import VECTOR_EMBEDDING_DIM
 from dekm.experiment.provenance import method_code_digest, pretraining_code_digest
-from dekm.experiment.records import write_pretraining, write_run
+from dekm.experiment.records import write_model, write_pretraining, write_run
 from dekm.methods import find_method
 from dekm.methods.autoencoder import Autoencoder
 from dekm.nn.checkpoint import NO_CHECKPOINT
@@ -93,6 +93,7 @@ def cluster_cell(
     network: str | None = None,
     device: str = "auto",
     fresh: bool = False,
+    keep_models: str = "all",
 ) -> None:
     """Run one method on one dataset, once per seed.
 
@@ -118,6 +119,8 @@ def cluster_cell(
         Name of the device, as for the estimators.
     fresh : bool
         Whether to make complete seeds again.
+    keep_models : {"all", "one", "none"}
+        Seeds whose fitted model is kept: all, the first one, or none. A complete seed stays as it is.
     """
     check_seeds(seeds)
     result_set = ResultSet(results)
@@ -128,6 +131,7 @@ def cluster_cell(
     architecture: str | None = row.architecture(data["kind"])
     if architecture is not None:
         architecture = pretrained or architecture
+    with_model = {"all": seeds, "one": seeds[:1], "none": ()}[keep_models]
     starts = {seed: pretrained_seed(result_set, data, dataset, architecture, seed) for seed in seeds}
     shared = {
         "settings": settings,
@@ -146,7 +150,9 @@ def cluster_cell(
         planned, may_stop_early = getattr(estimator, "planned_iterations", 0), hasattr(estimator, "tol")
         job.live.plan("iteration", planned, may_stop_early=may_stop_early)
         fitted = fit(estimator, X, start, history, checkpoint)
-        write_run(job.folder, estimator, fitted, X, history, samples)
+        if job.seed in with_model:
+            write_model(job.folder, estimator)
+        write_run(job.folder, fitted, X, history, samples)
 
     cell = Cell(
         result_set.cell(dataset, method),

@@ -17,7 +17,7 @@ from dekm.experiment.assignments import center_distances, write_assignments
 from dekm.methods import KNOWN, METHODS, Method, find_method
 from dekm.methods.base import Clusterer
 from dekm.results.data import SampleNames
-from dekm.results.folders import SeedFolder
+from dekm.results.folders import SEED_FILES, SeedFolder
 
 logger = logging.getLogger(__name__)
 
@@ -66,10 +66,7 @@ def write_predictions(
         If the folder holds no run, its texts left no terms, or the new data do not fit those of the run.
     """
     seed = SeedFolder(run)
-    if not seed.file("model").is_file():
-        raise InputError(
-            f"{run} holds no run with a model: it should be like results/own/runs/faces/dekm/seed0."
-        )
+    check_model(seed)
     dataset = describe_new_data(seed, settings)
     given = {} if network is None else {"network": network}
     estimator = (
@@ -88,6 +85,21 @@ def distances_of(estimator: Any, X: Any, clusters: np.ndarray) -> tuple[np.ndarr
         return center_distances(estimator.transform(X), clusters, estimator.cluster_centers_)
     unknown = np.full(len(clusters), np.nan)
     return unknown, unknown
+
+
+def check_model(seed: SeedFolder) -> None:
+    """Raise `InputError` if a folder holds no run, or a run whose model was not kept."""
+    if seed.file("model").is_file():
+        return
+    if not seed.file("facts").is_file():
+        raise InputError(
+            f"{seed.path} holds no run with a model: it should be like results/own/runs/faces/dekm/seed0."
+        )
+    kept = [path.parent.name for path in sorted(seed.path.parent.glob(f"seed*/{SEED_FILES['model']}"))]
+    remedy = f"{kept[0]} beside it has one." if kept else "Run it again with keep_models=all fresh=true."
+    raise InputError(
+        f"{seed.path} has no model: keep_models of its configuration, or its method, kept none. {remedy}"
+    )
 
 
 def method_of_run(seed: SeedFolder, definition: Mapping[str, Any]) -> Method:

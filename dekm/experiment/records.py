@@ -22,16 +22,17 @@ def write_pretraining(folder: SeedFolder, autoencoder: Autoencoder, seconds: flo
     write_json(folder.file("metrics"), {"loss": losses[-1]["loss"] if losses else None, "seconds": seconds})
 
 
-def write_run(
-    folder: SeedFolder, estimator: Any, fit: Fit, X: Any, history: History, samples: SampleNames
-) -> None:
-    """Write the fitted estimator of a run, its labels and embedding of `X`, its history and its metrics.
-
-    `samples` tells what the samples are called in the table of clusters. An estimator that cannot save itself
-    leaves no model.
-    """
+def write_model(folder: SeedFolder, estimator: Any) -> None:
+    """Write the fitted estimator of a run, if it can save itself."""
     if hasattr(estimator, "save"):
         estimator.save(folder.file("model"))
+
+
+def write_run(folder: SeedFolder, fit: Fit, X: Any, history: History, samples: SampleNames) -> None:
+    """Write the labels of a run and its embedding of `X`, its history and its metrics.
+
+    `samples` tells what the samples are called in the table of clusters.
+    """
     write_csv(folder.file("history"), history.rows(fit.history))
     write_array(folder.file("labels"), fit.labels)
     write_array(folder.file("embedding"), fit.embedding)

@@ -10,6 +10,7 @@ from dekm.files.reading import readable
 from dekm.results.folders import SeedFolder
 from dekm.results.progress import Progress, read_progress
 from dekm.results.result_set import ResultSet
+from dekm.tracking.artifacts import log_folder
 from dekm.tracking.curves import Point, curves, new_points
 
 if TYPE_CHECKING:
@@ -37,10 +38,11 @@ def log_run(client: "MlflowClient", experiment_id: str, seed: SeedFolder) -> Non
         start = end - int(final["seconds"] * 1000)
         metrics = [Metric(name, value, start + ms, step) for name, value, ms, step in points]
         metrics += [Metric(name, float(value), end, 0) for name, value in final.items() if value is not None]
-    run_id = start_run(client, experiment_id, seed, start=start).info.run_id
+    run = start_run(client, experiment_id, seed, start=start)
+    run_id = run.info.run_id
     for i in range(0, len(metrics), METRICS_PER_BATCH):
         client.log_batch(run_id, metrics=metrics[i : i + METRICS_PER_BATCH])
-    client.log_artifacts(run_id, str(seed.path))
+    log_folder(client, run, seed.path)
     client.set_terminated(run_id, end_time=end)
 
 
@@ -162,10 +164,10 @@ def log_outputs(client: "MlflowClient", experiment_id: str, results: ResultSet, 
         Digest of the files, see `outputs_digest`.
     """
     tags = {"stage": "outputs", "key": "outputs", "id": id_, "current": "yes"}
-    run_id = client.create_run(experiment_id, run_name="tables and figures", tags=tags).info.run_id
+    run = client.create_run(experiment_id, run_name="tables and figures", tags=tags)
     for name, folder in results.outputs().items():
-        client.log_artifacts(run_id, str(folder), name)
-    client.set_terminated(run_id)
+        log_folder(client, run, folder, name)
+    client.set_terminated(run.info.run_id)
 
 
 def created_at(seed: SeedFolder) -> int:

@@ -11,6 +11,7 @@ from dekm.errors import InputError
 from dekm.experiment.cells import Cell
 from dekm.experiment.history import MAX_FRAMES, History, scores
 from dekm.experiment.jobs import cluster_cell, pretrain_cell
+from dekm.experiment.prediction import write_predictions
 from dekm.files import read_json, write_json
 from dekm.methods import METHODS
 from dekm.methods.iteration import Iteration
@@ -421,3 +422,20 @@ def test_a_damaged_autoencoder_is_one_line(results, content):
         InputError, match=r"autoencoder\.safetensors .*Run 'python -m dekm pretrain digits conv'"
     ):
         cluster(results, "dekm")
+
+
+@pytest.mark.parametrize(("keep_models", "kept"), [("all", [5, 2]), ("one", [5]), ("none", [])])
+def test_models_are_kept_for_all_seeds_the_first_one_or_none(results, tmp_path, keep_models, kept):
+    cell = cluster(results, "k_means", seeds=(5, 2), keep_models=keep_models)
+    assert sorted(path.parent.name for path in cell.glob("seed*/model.safetensors")) == sorted(
+        f"seed{seed}" for seed in kept
+    )
+    before = ids(cell)
+    cluster(results, "k_means", seeds=(5, 2), keep_models="all")  # which decides no result
+    assert ids(cell) == before
+    if keep_models == "one":
+        with pytest.raises(InputError, match=r"seed2 has no model: keep_models .* seed5 beside it has one"):
+            write_predictions(cell / "seed2", {"path": "new.npy"}, tmp_path / "clusters.csv")
+    if keep_models == "none":
+        with pytest.raises(InputError, match="Run it again with keep_models=all fresh=true"):
+            write_predictions(cell / "seed2", {"path": "new.npy"}, tmp_path / "clusters.csv")

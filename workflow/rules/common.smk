@@ -63,6 +63,7 @@ THREADS = EXPERIMENT.get("threads", 8)
 DEVICE = EXPERIMENT.get("device", "auto")
 GPUS = 0 if DEVICE == "cpu" else 1
 FRESH = "--fresh" if EXPERIMENT.get("fresh", False) else ""
+KEEP_MODELS = EXPERIMENT.get("keep_models", "all")
 MIRROR = EXPERIMENT.get("mirror", None)
 MIRROR = f"--mirror {shlex.quote(MIRROR)}" if MIRROR else ""
 MODULES = f"--modules {shlex.quote(str(MODULES))}"

@@ -48,6 +48,7 @@ rule cluster:
         runtime="1d",
         device=DEVICE,
         fresh=FRESH,
+        keep_models=KEEP_MODELS,
         modules=MODULES,
     params:
         results=results_folder,
@@ -61,4 +62,4 @@ rule cluster:
     shell:
         "python -m dekm cluster {wildcards.dataset:q} {wildcards.method:q} --results {params.results:q}"
         " --seeds {params.seeds:q} --device {resources.device:q} {params.definition} {params.start}"
-        " {resources.modules} {params.settings} {resources.fresh} 2> {log:q}"
+        " --keep-models {resources.keep_models} {resources.modules} {params.settings} {resources.fresh} 2> {log:q}"
