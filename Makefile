@@ -19,10 +19,7 @@ help: ## Show the targets
 .venv/installed: requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Python >= 3.11 is needed; $(PYTHON) is $$($(PYTHON) --version 2>&1). Try: make PYTHON=python3.12"; exit 1; }
-	@echo "Installing into .venv, once; this takes a few minutes and 2 GB of disk."
-	@$(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(PYTHON) workflow/terminal/install.py
 	@touch $@
 
 demo: .venv/installed ## Run the demo: two embedded datasets, minutes on two CPU cores
