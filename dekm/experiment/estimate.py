@@ -70,11 +70,14 @@ class Cell:
 
     @property
     def disk(self) -> int:
-        """Bytes of a seed's folder."""
+        """Bytes of the folders of all seeds; the MLflow store links to their files."""
         weights = FLOAT * self.costs.n_parameters
         if self.stage == "pretrain":
-            return weights
-        return 2 * weights + self.data.n_samples * (FLOAT * self.embedding_dim + 8)
+            return self.n_seeds * weights
+        kept = self.experiment.get("keep_models", "all")
+        n_models = {"all": self.n_seeds, "one": min(1, self.n_seeds), "none": 0}[kept]
+        arrays = self.data.n_samples * (FLOAT * self.embedding_dim + 8)  # a model holds them too
+        return self.n_seeds * arrays + n_models * (2 * weights + arrays)
 
     @property
     def memory(self) -> int:

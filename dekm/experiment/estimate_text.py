@@ -29,9 +29,9 @@ def summary(experiment: Experiment, cells: Sequence[Cell]) -> Iterator[str]:
     if device_name(device) == "cpu" and n_cores >= 2 * threads:
         n_jobs = n_cores // threads
         yield f"With {n_jobs} jobs of {threads} threads at a time: about {duration(total / n_jobs)}."
-    disk = sum(cell.n_seeds * cell.disk for cell in cells)
+    disk = sum(cell.disk for cell in cells)
     memory = max((cell.memory for cell in cells), default=0)
-    yield f"Disk: about {size(2 * disk)} with the MLflow store. Memory of a job: up to about {size(memory)}."
+    yield f"Disk: about {size(disk)} with the MLflow store. Memory of a job: up to about {size(memory)}."
     known = {cell.block.name for cell in cells}
     unknown = [name for name in experiment.datasets if name not in known]
     if unknown:

@@ -64,6 +64,15 @@ def test_a_cell_is_measured_on_this_device(monkeypatch: pytest.MonkeyPatch, tmp_
     assert text.splitlines()[-1].startswith("dekm_f")
 
 
+@pytest.mark.parametrize(("keep_models", "n_models"), [("all", 2), ("one", 1), ("none", 0)])
+@pytest.mark.usefixtures("seconds")
+def test_the_disk_follows_from_the_models_that_are_kept(keep_models: str, n_models: int) -> None:
+    cells = {cell.subject: cell for cell in planned_cells(Experiment(CONFIG | {"keep_models": keep_models}))}
+    arrays = 900 * (4 * 10 + 8)
+    assert cells["dekm"].disk == 2 * arrays + n_models * (2 * 4 * 50 + arrays)
+    assert cells["conv"].disk == 2 * 4 * 50  # the methods start from them
+
+
 def test_the_size_is_that_of_the_prepared_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     experiment = Experiment(CONFIG | {"figures": {"fig1": {"dataset": "digits", "n_classes": 4}}})
