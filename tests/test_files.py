@@ -330,12 +330,12 @@ def test_a_system_without_flock_has_no_locks(tmp_path, monkeypatch, caplog):
 def test_a_job_that_waits_says_for_whom(tmp_path, monkeypatch, caplog):
     caplog.set_level("INFO")
     monkeypatch.setattr(locks, "PATIENCE", 0.0)
-    (tmp_path / ".seed0.part.node7.4711").mkdir()
-    attempts = iter([False, False, True])
-    lock = locked(tmp_path / "seed0")
-    monkeypatch.setattr(lock, "try_acquire", lambda: next(attempts))
-    assert lock.acquire()
-    assert caplog.text.count("waiting for process 4711 on node7, which writes") == 1
+    monkeypatch.setattr(locks, "PAUSE", 0.01)
+    impatient = iter([False, False, True])
+    with locks.Lock(tmp_path / "seed0", purpose="cluster mnist dekm"):
+        assert not locked(tmp_path / "seed0", lambda: next(impatient)).acquire()
+    holder = f"process {os.getpid()} on {socket.gethostname()} (cluster mnist dekm)"
+    assert caplog.text.count(f"waiting for {holder}, which writes") == 1
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from dekm.cli.pairs import parse_settings
 from dekm.datasets import DATASETS
 from dekm.errors import InputError
 from dekm.experiment.blocks import find_dataset
+from dekm.experiment.gpus import reserved_gpu
 from dekm.outside import use_folder
 
 
@@ -96,22 +97,24 @@ def prepare(
 
 
 def pretrain(settings: list[str], modules: Path | None, **arguments: Any) -> None:
-    """Pretrain the autoencoders of one dataset and architecture."""
-    with importing():
-        from dekm.experiment.jobs import pretrain_cell
+    """Pretrain the autoencoders of one dataset and architecture, on a GPU that no other job has reserved."""
+    with reserved_gpu(arguments["device"], f"pretrain {arguments['dataset']} {arguments['architecture']}"):
+        with importing():
+            from dekm.experiment.jobs import pretrain_cell
 
-    use_folder(modules)
-    pretrain_cell(settings=parse_settings(settings), **arguments)
+        use_folder(modules)
+        pretrain_cell(settings=parse_settings(settings), **arguments)
 
 
 def cluster(settings: list[str], definition: list[str], modules: Path | None, **arguments: Any) -> None:
-    """Run one cell of Table III."""
-    with importing():
-        from dekm.experiment.jobs import cluster_cell
+    """Run one cell of Table III, on a GPU that no other job has reserved."""
+    with reserved_gpu(arguments["device"], f"cluster {arguments['dataset']} {arguments['method']}"):
+        with importing():
+            from dekm.experiment.jobs import cluster_cell
 
-    use_folder(modules)
-    defined = parse_settings(definition, "--define")
-    cluster_cell(settings=parse_settings(settings), definition=defined, **arguments)
+        use_folder(modules)
+        defined = parse_settings(definition, "--define")
+        cluster_cell(settings=parse_settings(settings), definition=defined, **arguments)
 
 
 def check(method: str, settings: list[str], modules: Path) -> None:

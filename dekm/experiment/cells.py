@@ -14,6 +14,7 @@ from typing import Any
 from dekm.concurrency import run_concurrently
 from dekm.errors import InputError
 from dekm.experiment.checkpoints import SeedCheckpoint
+from dekm.experiment.gpus import describe_unseen_gpu
 from dekm.experiment.live import Live
 from dekm.experiment.provenance import facts, versions
 from dekm.files import atomic_folder, digest, locked, recover, set_aside, write_json
@@ -75,6 +76,8 @@ class Cell:
         fresh : bool
             Whether to make complete seeds again.
         """
+        if unseen := describe_unseen_gpu(device):
+            logger.warning("%s", unseen)
         self._remove_leftovers()
         # In one order, so that two processes that hold locks of a cell never wait for each other.
         runs = [partial(self._run_seed, seed, make, device, fresh) for seed in sorted(self.inputs)]

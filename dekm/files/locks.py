@@ -1,15 +1,15 @@
 """Locks that the kernel releases when their holder ends, however it ends."""
 
+import contextlib
 import errno
 import logging
 import os
+import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Self
-
-from dekm.files.leftovers import temporaries, writer_of
 
 try:
     import fcntl
@@ -35,11 +35,16 @@ class Lock:
         File or folder; the lock is a hidden file beside it.
     give_up : callable
         Whether not to wait any longer and to go on without the lock.
+    purpose : str
+        What the process does while it holds the lock, for those that wait.
     """
 
-    def __init__(self, target: Path, give_up: Callable[[], bool] = lambda: False) -> None:
+    def __init__(
+        self, target: Path, give_up: Callable[[], bool] = lambda: False, *, purpose: str = ""
+    ) -> None:
         self.target = target
         self.give_up = give_up
+        self.purpose = purpose
         self.file = target.with_name(f".{target.name}.lock")
         self._descriptor: int | None = None
 
@@ -59,7 +64,7 @@ class Lock:
             if self.give_up():
                 return False
             if not told and time.monotonic() - started > PATIENCE:
-                logger.info("waiting for %s, which writes %s", describe_writer(self.target), self.target)
+                logger.info("waiting for %s, which writes %s", self.describe_holder(), self.target)
                 told = True
             time.sleep(PAUSE)
         return True
@@ -81,7 +86,23 @@ class Lock:
                 error.strerror,
             )
         self._descriptor = descriptor
+        self._sign(descriptor)
         return True
+
+    def _sign(self, descriptor: int) -> None:
+        """Write into the locked file which process holds the lock."""
+        holder = f"process {os.getpid()} on {socket.gethostname()}"
+        text = f"{holder} ({self.purpose})" if self.purpose else holder
+        with contextlib.suppress(OSError):  # a full disk is no reason not to go on
+            os.truncate(descriptor, 0)
+            os.write(descriptor, text.encode(errors="replace"))
+
+    def describe_holder(self) -> str:
+        """Which process holds the lock, or held it last, on which machine."""
+        try:
+            return self.file.read_text(encoding="utf-8", errors="replace") or "another process"
+        except OSError:
+            return "another process"
 
     def release(self) -> None:
         """Let the next process have the lock."""
@@ -109,9 +130,3 @@ def is_locked(target: Path) -> bool:
         lock.release()
         return False
     return True
-
-
-def describe_writer(target: Path) -> str:
-    """Who writes a target now, as far as a temporary name says."""
-    writers = [writer for path in temporaries(target) if (writer := writer_of(path))]
-    return f"process {writers[-1].pid} on {writers[-1].host}" if writers else "another process"

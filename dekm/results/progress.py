@@ -11,6 +11,7 @@ from dekm.files import read_json
 from dekm.files.leftovers import Writer
 
 HEARTBEAT_SECONDS = 10.0  # a job touches its file so often, also within a long iteration
+WARNING = "warning: "  # begins what a job tells the user of the workflow through its log
 SILENT_SECONDS = 120.0  # without a heartbeat for so long, a job is taken for dead
 
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
-from dekm.results.progress import Progress
+from dekm.results.progress import WARNING, Progress
 
 TERMINAL = Path(__file__).parents[2] / "workflow/terminal"
 
@@ -124,6 +124,35 @@ def test_a_failed_job_shows_the_end_of_its_log(handler: Any, log: Path) -> None:
     assert lines[-2:] == ["       dekm: error: no memory", f"       Log: {log}"]
     assert len(lines) == 12
     assert list(handler.board.running()) == []
+
+
+def test_a_job_that_a_cluster_ended_shows_the_reason_and_both_logs(
+    handler: Any, log: Path, tmp_path: Path
+) -> None:
+    of_slurm = tmp_path / "17.log"
+    of_slurm.write_text("slurmstepd: error: Exceeded job memory limit\n")
+    log.write_text("", encoding="utf-8")
+    handler.line(job(log))
+    reason = "SLURM-job '17' failed, SLURM status is: 'OUT_OF_MEMORY'."
+    failed = record(
+        LogEvent.JOB_ERROR, jobid=7, rule_msg=reason, rule_name="pretrain", log=[str(log), str(of_slurm)]
+    )
+    assert handler.line(failed).splitlines() == [
+        "FAILED Pretrain mnist",
+        f"       {reason}",
+        "       slurmstepd: error: Exceeded job memory limit",
+        f"       Log: {log}",
+        f"       Log: {of_slurm}",
+    ]
+
+
+def test_a_warning_of_the_jobs_is_shown_once(handler: Any, log: Path) -> None:
+    log.write_text(f"12:00:00 {WARNING}no GPU\n12:00:01 epoch 1\n", encoding="utf-8")
+    lines = []
+    for _ in range(2):
+        handler.line(job(log))
+        lines.append(handler.line(record(LogEvent.JOB_FINISHED, job_id=7)).splitlines())
+    assert lines == [["done   Pretrain mnist, 0 s", f"       12:00:00 {WARNING}no GPU"], lines[1][:1]]
 
 
 def test_an_interruption_says_what_is_kept(handler: Any, log: Path) -> None:

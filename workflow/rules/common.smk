@@ -12,6 +12,7 @@ from dekm.datasets.user.folders import visible_files
 from dekm.errors import InputError
 from dekm.experiment.checks import read_experiment
 from dekm.experiment.config_file import read_config_file
+from dekm.experiment.gpus import count_gpus, has_gpu_build
 from dekm.experiment.plan import write_plan
 from dekm.experiment.provenance import (
     method_code_digest,
@@ -67,6 +68,21 @@ KEEP_MODELS = EXPERIMENT.get("keep_models", "all")
 MIRROR = EXPERIMENT.get("mirror", None)
 MIRROR = f"--mirror {shlex.quote(MIRROR)}" if MIRROR else ""
 MODULES = f"--modules {shlex.quote(str(MODULES))}"
+
+# On one machine every job that trains has a GPU of its own. On a cluster its scheduler sees to that.
+
+ON_CLUSTER = workflow.resource_settings.nodes is not None
+
+if GPUS and workflow.is_main_process:
+    n_gpus = None if ON_CLUSTER else count_gpus(DEVICE)
+    if n_gpus:
+        workflow.global_resources.setdefault("gpu", n_gpus)
+    installed_here = not workflow.deployment_settings.deployment_method
+    if (n_gpus or ON_CLUSTER) and installed_here and not has_gpu_build():
+        logger.warning(
+            "The installed PyTorch is built for CPUs only: jobs that are given a GPU will train on the CPU."
+            " Install a build for GPUs (https://pytorch.org), or set device: cpu in the configuration."
+        )
 
 # The jobs import the package from this repository, whatever their working directory and environment.
 
@@ -153,6 +169,26 @@ def left_out_arguments():
         f"--left-out {shlex.quote(f'{name}={reason}')}"
         for name, reason in EXPERIMENT.left_out.items()
     )
+
+
+# Resources
+
+
+def growing(first):
+    """A resource of which every further attempt of a job gets as much more."""
+    return lambda wildcards, attempt: first * attempt
+
+
+def device_of_method(wildcards):
+    """The device of a cell: K-means and PCA+K-means train nothing and leave the GPUs to the others."""
+    method = EXPERIMENT.method(wildcards.method)
+    trains_nothing = method.is_ours and method.autoencoder is None
+    return "cpu" if DEVICE == "auto" and trains_nothing else DEVICE
+
+
+def gpus_of_method(wildcards):
+    """Number of GPUs of a cell."""
+    return 0 if device_of_method(wildcards) == "cpu" else 1
 
 
 # Inputs

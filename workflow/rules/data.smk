@@ -1,3 +1,8 @@
+# Nodes that compute may have no access to the network.
+localrules:
+    download,
+
+
 rule download:
     output:
         f"{RESULTS}/data/{{dataset}}/raw.json",
@@ -35,8 +40,8 @@ rule prepare:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=3000,
-        runtime="1h",
+        mem_mb=growing(4000),
+        runtime=growing(60),
         modules=MODULES,
     params:
         base=base_dataset,

@@ -14,6 +14,8 @@ RUN_METHODS = [
 localrules:
     figure_entropy,
     figure_samples,
+    figure_ranks,
+    figure_strategies,
 
 
 rule figure_iterations:
@@ -31,6 +33,9 @@ rule figure_iterations:
         f"{RESULTS}/logs/figures/fig1.log",
     conda:
         ENVIRONMENT
+    resources:
+        mem_mb=growing(4000),
+        runtime=growing(60),
     params:
         runs=first_seed_folders,
         folder=output_folder,
@@ -135,6 +140,9 @@ rule figure_embeddings:
     conda:
         ENVIRONMENT
     threads: 4
+    resources:
+        mem_mb=growing(8000),
+        runtime=growing(120),
     params:
         runs=first_seed_folders,
         folder=output_folder,

@@ -12,8 +12,8 @@ rule pretrain:
     threads: THREADS
     resources:
         gpu=GPUS,
-        mem_mb=8000,
-        runtime="1d",
+        mem_mb=growing(8000),
+        runtime=growing(240),
         device=DEVICE,
         fresh=FRESH,
         modules=MODULES,
@@ -43,10 +43,10 @@ rule cluster:
         ENVIRONMENT
     threads: THREADS
     resources:
-        gpu=GPUS,
-        mem_mb=8000,
-        runtime="1d",
-        device=DEVICE,
+        gpu=gpus_of_method,
+        mem_mb=growing(8000),
+        runtime=growing(240),
+        device=device_of_method,
         fresh=FRESH,
         keep_models=KEEP_MODELS,
         modules=MODULES,

@@ -21,7 +21,7 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from dekm.results.estimates import time_left
-from dekm.results.progress import duration
+from dekm.results.progress import WARNING, duration
 from dekm.results.result_set import ResultSet
 from dekm.results.status import read_status, unfinished_seeds
 
@@ -82,6 +82,7 @@ class Board:
     def __init__(self) -> None:
         self.jobs: dict[int, Job] = {}
         self.results: ResultSet | None = None
+        self.warned = False
         self._left, self._estimated = "", -ESTIMATE_SECONDS
 
     def start(self, record: logging.LogRecord) -> str:
@@ -97,16 +98,22 @@ class Board:
         job = self.jobs.pop(record.job_id, None)
         if job is None:
             return f"done   job {record.job_id}"
-        return f"done   {job.message}, {duration(time.monotonic() - job.started)}"
+        warnings = [] if self.warned else [line for line in _lines(job.log) if WARNING in line]
+        self.warned = self.warned or bool(warnings)  # other jobs have the same reason to warn
+        line = f"done   {job.message}, {duration(time.monotonic() - job.started)}"
+        return "\n       ".join([line, *warnings[:1]])
 
     def fail(self, record: logging.LogRecord) -> str:
-        """Note a job that has failed, and say it with the end of its log."""
+        """Note a job that has failed, and say why, with the ends of its log and of that of a cluster."""
         job = self.jobs.pop(record.jobid, None)
-        message = record.rule_msg or record.rule_name if job is None else job.message
-        log = Path(record.log[0]) if record.log else None
-        lines = log.read_text(errors="replace").splitlines() if log is not None and log.is_file() else []
-        shown = "".join(f"\n       {line}" for line in lines[-LOG_LINES:])
-        return f"FAILED {message}{shown}" + (f"\n       Log: {log}" if log is not None else "")
+        reason = record.rule_msg or ""  # of a cluster, such as that the job was out of memory
+        message = record.rule_name if job is None else job.message
+        lines = [message, *(line for line in reason.splitlines() if line != message)]
+        logs = [Path(file) for file in record.log or ()]
+        for log in logs:
+            lines += _lines(log)[-LOG_LINES:]
+        lines += [f"Log: {log}" for log in logs]
+        return "FAILED " + "\n       ".join(lines)
 
     def running(self) -> Iterator[str]:
         """A line per running job."""
@@ -133,6 +140,11 @@ class Board:
             f"Interrupted: {n_complete} of {n_seeds} seeds are complete and {n_kept} have a checkpoint; "
             "run the same command again to continue."
         )
+
+
+def _lines(log: Path | None) -> list[str]:
+    """The lines of a log; none if it does not exist."""
+    return log.read_text(errors="replace").splitlines() if log is not None and log.is_file() else []
 
 
 class LogHandler(LogHandlerBase):
