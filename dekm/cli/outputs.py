@@ -3,6 +3,7 @@
 The parameters of a function are the arguments of its command, as in `dekm.cli.commands`.
 """
 
+import logging
 import sys
 import time
 from pathlib import Path
@@ -10,7 +11,10 @@ from pathlib import Path
 from dekm.cli.pairs import parse_texts
 from dekm.datasets import DATASETS
 from dekm.errors import InputError
+from dekm.files import write_text
 from dekm.methods import METHODS
+
+logger = logging.getLogger(__name__)
 
 SCHEMA = Path(__file__).parents[2] / "config" / "config.schema.yaml"
 
@@ -102,17 +106,31 @@ def estimate(config: Path) -> None:
     print(describe_estimate(read_experiment(content, SCHEMA, config.absolute().parent)))
 
 
-def sync(results: list[Path], store: Path, follow: float | None) -> None:
-    """Update the MLflow store from the run folders, once or repeatedly."""
+def sync(results: list[Path], store: str | None, follow: float | None, done: Path | None) -> None:
+    """Update the MLflow store from the run folders, once or repeatedly.
+
+    Where `done` is given, a server that cannot be updated costs a warning, and `PENDING` in this file.
+    """
+    from dekm.tracking.server import PENDING, default_store, read_store
     from dekm.tracking.store import sync_all
     from dekm.tracking.ui import follow_runs
 
     if follow is not None and not 0 < follow < float("inf"):
         raise InputError(f"--follow {follow} should be a number of seconds > 0.")
-    if follow is None:
-        sync_all(results, store)
-    else:
-        follow_runs(results, store, follow)
+    target = read_store(default_store(results[0].absolute().parent) if store is None else store)
+    if follow is not None:
+        follow_runs(results, target, follow)
+        return
+    state = ""
+    try:
+        sync_all(results, target)
+    except InputError as error:
+        if done is None or isinstance(target, Path):
+            raise
+        logger.warning("warning: %s The next run of the workflow tries it again.", error)
+        state = PENDING
+    if done is not None:
+        write_text(done, state)
 
 
 def ui(store: Path, port: int) -> None:

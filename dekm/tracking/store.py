@@ -23,6 +23,7 @@ from dekm.tracking.runs import (
     log_unfinished_run,
     outputs_digest,
 )
+from dekm.tracking.server import open_client, read_origin, server_errors
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -37,7 +38,7 @@ DEFAULTS = {
 }
 
 
-def sync_all(results: Sequence[Path], store: Path) -> None:
+def sync_all(results: Sequence[Path], store: Path | str) -> None:
     """Update the store from folders of results, one experiment each.
 
     A run that cannot be read is named in a warning and left out. If the database has to be made again, all
@@ -47,25 +48,34 @@ def sync_all(results: Sequence[Path], store: Path) -> None:
     ----------
     results : sequence of Path
         Folders of results.
-    store : Path
-        Folder of the store, created if it does not exist.
+    store : Path or str
+        Folder of the store, created if it does not exist; or the address of a server.
 
     Raises
     ------
     InputError
-        If a folder of results does not exist or has the name of a folder of the store, or if `store` is a
-        file or cannot be written.
+        If a folder of results does not exist or has the name of a folder of the store, if `store` is a
+        file or cannot be written, or if the server cannot be reached or refuses.
     """
     for name, value in DEFAULTS.items():
         os.environ.setdefault(name, value)
     for folder in results:
         _check_results(folder)
+    if isinstance(store, str):
+        _sync_server(results, store)
+        return
     try:
         store.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
         raise InputError(f"the store {store} is not a folder.") from error
     with locked(store / "mlflow"):
         _sync_locked(results, store)
+
+
+def _sync_server(results: Sequence[Path], address: str) -> None:
+    for folder in results:
+        with locked(folder / "mlflow"), server_errors(address):
+            sync(open_client(address, read_origin(folder)), ResultSet(folder), None)
 
 
 def _check_results(folder: Path) -> None:
@@ -94,7 +104,7 @@ def _sync_opened(results: Sequence[Path], store: Path) -> None:
         sync(client, ResultSet(folder), artifacts_uri(store, folder.resolve().name))
 
 
-def sync(client: "MlflowClient", results: ResultSet, artifacts: str) -> None:
+def sync(client: "MlflowClient", results: ResultSet, artifacts: str | None) -> None:
     """Update the experiment of one folder of results.
 
     Logs each run that the store lacks exactly once, and deletes runs that an interrupted update left open.
@@ -105,8 +115,8 @@ def sync(client: "MlflowClient", results: ResultSet, artifacts: str) -> None:
         Client of the store.
     results : ResultSet
         Folder of results; its name is that of the experiment.
-    artifacts : str
-        URI of the experiment's artifacts.
+    artifacts : str or None
+        URI of the experiment's artifacts; None for the place that a server chooses.
     """
     experiment_id = _open_experiment(client, results.path.resolve().name, artifacts)
     seeds = {seed.facts["id"]: seed for seed in results.seeds()}
@@ -147,7 +157,7 @@ def _skip_damaged(log: Callable[..., Any], *arguments: Any) -> bool:
     return True
 
 
-def _open_experiment(client: "MlflowClient", name: str, artifacts: str) -> str:
+def _open_experiment(client: "MlflowClient", name: str, artifacts: str | None) -> str:
     """Id of the experiment of this name, which is created or restored if necessary."""
     experiment = client.get_experiment_by_name(name)
     if experiment is None:
@@ -183,10 +193,12 @@ def is_replaced(tags: Mapping[str, str], keys: Collection[str], ids: Collection[
 
 
 def _remove_artifacts_of_deleted_runs(client: "MlflowClient", experiment_id: str) -> None:
-    """Remove the files of runs that an update has deleted; MLflow itself keeps them."""
+    """Remove the files of runs that an update has deleted; MLflow itself keeps them, and so do servers."""
     from mlflow.entities import ViewType
 
     for run in stored_runs(client, experiment_id, ViewType.DELETED_ONLY):
+        if not run.info.artifact_uri.startswith("file:"):
+            continue
         folder = local_path(run.info.artifact_uri)
         if {"id", "key"} <= run.data.tags.keys() and folder.is_dir():
             shutil.rmtree(folder.parent, ignore_errors=True)

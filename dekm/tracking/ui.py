@@ -21,15 +21,15 @@ FOLLOW_SECONDS = 10
 LOG = "mlflow.log"  # in the folder of the store, of the process that keeps it up to date
 
 
-def follow_runs(results: Sequence[Path], store: Path, seconds: float) -> None:
+def follow_runs(results: Sequence[Path], store: Path | str, seconds: float) -> None:
     """Update the store repeatedly until the parent process exits; an update that fails is logged.
 
     Parameters
     ----------
     results : sequence of Path
         Folders of results.
-    store : Path
-        Folder of the store.
+    store : Path or str
+        Folder of the store, or the address of a server.
     seconds : float
         Pause between two updates.
     """

@@ -21,6 +21,7 @@ from dekm.experiment.provenance import (
 )
 from dekm.files import files_digest
 from dekm.methods import STRATEGIES
+from dekm.tracking.server import PENDING, default_store, read_store
 
 for folder in (ROOT, Path.cwd()):
     if set("{}:") & set(str(folder)):
@@ -39,6 +40,9 @@ try:
     EXPERIMENT = read_experiment(
         config, ROOT / "config" / "config.schema.yaml", MODULES
     )
+    STORE = EXPERIMENT.get("tracking", None)
+    STORE = STORE or default_store(EXPERIMENT.results.parent)
+    read_store(STORE)
 except InputError as error:
     raise WorkflowError(str(error))
 
@@ -252,6 +256,13 @@ def own_files_digest(wildcards):
     return files_digest(visible_files(Path(path))) if is_folder else ""
 
 
+def remove_pending(markers):
+    """Remove the signs of updates of a server that it has not got, so that they are tried again."""
+    for marker in markers:
+        if marker.is_file() and marker.read_text() == PENDING:
+            marker.unlink()
+
+
 # Params computed from wildcards, inputs or outputs
 
 
@@ -263,6 +274,11 @@ def results_folder(wildcards):
 def raw_folder(wildcards):
     """Folder of raw files; a function, since Snakemake would take braces in a constant for wildcards."""
     return EXPERIMENT.get("raw_dir", "resources/raw")
+
+
+def store_of_runs(wildcards):
+    """The MLflow store: a server, or the folder above the results."""
+    return STORE
 
 
 def base_dataset(wildcards):

@@ -1,5 +1,8 @@
 TRACKED = f"{RESULTS}/logs/track.done"
 
+if workflow.is_main_process:
+    remove_pending([Path(TRACKED), *Path(RESULTS, "logs/track").glob("*.done")])
+
 
 localrules:
     track,
@@ -14,24 +17,24 @@ rule track:
         rules.table.output,
         rules.figures.input,
     output:
-        touch(TRACKED),
+        TRACKED,
     log:
         f"{RESULTS}/logs/track.log",
     conda:
         ENVIRONMENT
     params:
         results=results_folder,
-        store=lambda wildcards: Path(RESULTS).parent,
+        store=store_of_runs,
     message:
         "Update the MLflow store"
     shell:
-        "python -m dekm sync {params.results:q} --store {params.store:q} 2> >(tee {log:q} >&2)"
+        "python -m dekm sync {params.results:q} --store {params.store:q} --done {output:q} 2> >(tee {log:q} >&2)"
 
 
 use rule track as track_dataset with:
     input:
         lambda wildcards: cells(wildcards.dataset),
     output:
-        touch(f"{RESULTS}/logs/track/{{dataset}}.done"),
+        f"{RESULTS}/logs/track/{{dataset}}.done",
     log:
         f"{RESULTS}/logs/track/{{dataset}}.log",
