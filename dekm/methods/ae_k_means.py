@@ -3,6 +3,7 @@
 from typing import Any, Self
 
 import numpy as np
+import torch
 
 from dekm.clustering.kmeans import kmeans
 from dekm.methods.deep import DeepClusterer
@@ -26,7 +27,7 @@ class AEKMeans(DeepClusterer):
         e = k for images, and fully connected with e = 10 for vectors.
     n_init : int, default=100
         Number of runs from k-means++ initializations, of which the best is kept.
-    device : str, default="auto"
+    device : str or torch.device, default="auto"
         "auto" (a GPU if there is one), "cpu", "cuda" or "cuda:N".
     random_state : int, RandomState or None, default=None
         Seed or generator of all random numbers of the fit.
@@ -54,7 +55,7 @@ class AEKMeans(DeepClusterer):
         *,
         autoencoder: Any = None,
         n_init: int = 100,
-        device: str = "auto",
+        device: str | torch.device = "auto",
         random_state: int | np.random.RandomState | None = None,
         on_iteration: OnIteration | None = None,
     ) -> None:

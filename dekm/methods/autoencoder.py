@@ -11,6 +11,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from dekm.methods.autoencoder_network import AutoencoderNetwork
+from dekm.methods.samples import check_samples
 from dekm.methods.scaling import SCALINGS, check_range, decode
 from dekm.methods.validation import (
     WIDEST,
@@ -20,7 +21,6 @@ from dekm.methods.validation import (
     Integers,
     Number,
     check_parameters,
-    check_samples,
 )
 from dekm.nn.checkpoint import NO_CHECKPOINT, Checkpoint
 from dekm.nn.device import default_modes, resolve_device
@@ -78,7 +78,7 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Autoencoder
         Learning rate of Adam.
     progress : bool, default=False
         Whether to show a progress bar over the epochs.
-    device : str, default="auto"
+    device : str or torch.device, default="auto"
         "auto" (a GPU if there is one), "cpu", "cuda" or "cuda:N".
     random_state : int, RandomState or None, default=None
         Determines the initial weights, the order of the samples and the denoising.
@@ -91,6 +91,8 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Autoencoder
         Mean loss of the batches of every epoch.
     sample_shape_ : tuple of int
         Shape of a sample.
+    input_scaling_ : InputScaling
+        How samples are scaled; `transform` applies it to new ones.
 
     References
     ----------
@@ -137,7 +139,7 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Autoencoder
         batch_size: int = 256,
         lr: float = 1e-3,
         progress: bool = False,
-        device: str = "auto",
+        device: str | torch.device = "auto",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.architecture = architecture
@@ -205,7 +207,8 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Autoencoder
     def inverse_transform(self, H: Any) -> np.ndarray:
         """Decode embeddings (n, e), see `DeepClusterer.inverse_transform`; float32 of shape (n, ...)."""
         check_is_fitted(self)
-        return decode(self.module_.decoder, H, self.embedding_dim, self.scaling)
+        X = decode(self.module_.decoder, H, self.embedding_dim, self.scaling)
+        return self.input_scaling_.inverse(X)
 
     @property
     def _n_features_out(self) -> int:

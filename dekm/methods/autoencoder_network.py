@@ -14,6 +14,7 @@ from dekm.methods.persistence import Facts, Tensors, opened_model, write_model
 from dekm.nn.device import resolve_device
 from dekm.nn.networks import Network, empty_network
 from dekm.nn.own_network import BuildNetwork, build_network, seeded
+from dekm.scaling import InputScaling
 
 
 class AutoencoderNetwork(BaseEstimator):
@@ -30,15 +31,29 @@ class AutoencoderNetwork(BaseEstimator):
     module_: Network
     loss_curve_: list[float]
     sample_shape_: tuple[int, ...]
+    input_scaling_: InputScaling
 
     def save(self, path: str | Path) -> None:
-        """Write the weights, the parameters and the loss curve to a safetensors file, which holds no code."""
+        """Write the weights, the parameters and the loss curve to a safetensors file, which holds no code.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be written, or `load` could not read it back.
+        """
         check_is_fitted(self)
-        write_model(path, "Autoencoder", *self._state())
+        write_model(path, "Autoencoder", *self._state(), self._read_back)
+
+    def _read_back(self, weights: Tensors, facts: Facts) -> None:
+        self._from_state(weights, facts, "cpu", self.network)
 
     @classmethod
     def load(
-        cls, path: str | Path, *, device: str = "auto", network: BuildNetwork | str | None = None
+        cls,
+        path: str | Path,
+        *,
+        device: str | torch.device = "auto",
+        network: BuildNetwork | str | None = None,
     ) -> Self:
         """Read a file that `save` wrote; it does not hold the parameter `network`, which is passed again."""
         with opened_model(path, "Autoencoder") as (weights, facts):
@@ -47,14 +62,17 @@ class AutoencoderNetwork(BaseEstimator):
     def _state(self) -> tuple[Tensors, Facts]:
         settings = self.get_params() | {"random_state": None, "network": None}
         facts = {"settings": settings, "shape": self.sample_shape_, "loss_curve": self.loss_curve_}
-        facts["has_network"] = self.network is not None
+        facts |= {"has_network": self.network is not None, "input_scaling": self.input_scaling_.facts()}
         if hasattr(self, "feature_names_in_"):
             facts["feature_names"] = list(self.feature_names_in_)
-        return {name: value.clone() for name, value in self.module_.state_dict().items()}, facts
+        weights = self.module_.state_dict()
+        if others := [name for name, value in weights.items() if not isinstance(value, torch.Tensor)]:
+            raise InputError(f"network={self.network!r} has the state {others[0]}, which is no tensor.")
+        return {name: value.clone() for name, value in weights.items()}, facts
 
     @classmethod
     def _from_state(
-        cls, weights: Tensors, facts: Facts, device: str, network: BuildNetwork | str | None
+        cls, weights: Tensors, facts: Facts, device: str | torch.device, network: BuildNetwork | str | None
     ) -> Self:
         if facts.get("has_network", False) != (network is not None):
             given = "a network of its own: pass it again" if network is None else "none: leave it out"
@@ -66,6 +84,7 @@ class AutoencoderNetwork(BaseEstimator):
         loaded.sample_shape_ = tuple(facts["shape"])
         loaded.n_features_in_ = loaded.sample_shape_[0]
         loaded.loss_curve_ = facts["loss_curve"]
+        loaded.input_scaling_ = InputScaling.from_facts(facts.get("input_scaling"))
         if "feature_names" in facts:
             loaded.feature_names_in_ = np.array(facts["feature_names"], dtype=object)
         with seeded(0, torch.device("cpu")):  # the weights are replaced: draw none from the global generator

@@ -20,9 +20,11 @@ from dekm.errors import InputError
 from dekm.methods.iteration import Iteration, IterationBar, OnIteration
 from dekm.methods.notices import empty_clusters, notices
 from dekm.methods.persistence import Saved
-from dekm.methods.validation import MOST_RESTARTS, Constraints, Integer, check_parameters, check_samples
+from dekm.methods.samples import check_samples
+from dekm.methods.validation import MOST_RESTARTS, Constraints, Integer, check_parameters
 from dekm.metrics import silhouette
 from dekm.nn.device import default_modes, resolve_device
+from dekm.scaling import InputScaling
 
 
 class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Saved):
@@ -51,11 +53,13 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         fit without that of `on_iteration`.
     sample_shape_ : tuple of int
         Shape of a sample.
+    input_scaling_ : InputScaling
+        How samples are scaled; `predict` and `transform` apply it to new ones.
     """
 
     n_clusters: int
     # Defaults of the parameters that the constructor of a subclass may lack.
-    device: str = "auto"
+    device: str | torch.device = "auto"
     random_state: int | np.random.RandomState | None = None
     on_iteration: OnIteration | None = None
     progress = False
@@ -112,7 +116,7 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         Parameters
         ----------
         X : array-like, sparse matrix or data frame
-            Vectors (n, d), grey images (n, h, w) or images (n, h, w, c).
+            Vectors (n, d), grey images (n, h, w) or images (n, h, w, c); images of bytes are divided by 255.
         reset : bool
             Whether `X` is the data of a fit, which sets ``sample_shape_``; otherwise its samples must have
             that shape.
@@ -122,13 +126,17 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         InputError
             If `X` is not valid, or a fit has fewer samples than `n_clusters`.
         """
-        samples = check_samples(self, X, reset=reset)
+        samples = check_samples(self, X, reset=reset, scaling=self._given_scaling())
         if reset and len(samples) < self.n_clusters:
             raise InputError(f"n_samples={len(samples)} should be >= n_clusters={self.n_clusters}.")
         samples = samples.to(resolve_device(self.device))
         if reset:
             self._samples = samples
         return samples
+
+    def _given_scaling(self) -> InputScaling | None:
+        """The rule of scaling that is not learned by a fit but given."""
+        return None
 
     def embed(self, samples: Float[Tensor, "n ..."]) -> Float[Tensor, "n e"]:
         """Embedding of samples by the fitted method, which `transform` and `predict` use."""

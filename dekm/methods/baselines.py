@@ -33,7 +33,7 @@ class KMeans(Clusterer):
         Number of clusters k.
     n_init : int, default=20
         Number of runs from k-means++ initializations, of which the best is kept.
-    device : str, default="auto"
+    device : str or torch.device, default="auto"
         "auto" (a GPU if there is one), "cpu", "cuda" or "cuda:N".
     random_state : int, RandomState or None, default=None
         Seed or generator of all random numbers of the fit.
@@ -61,7 +61,7 @@ class KMeans(Clusterer):
         n_clusters: int = 8,
         *,
         n_init: int = 20,
-        device: str = "auto",
+        device: str | torch.device = "auto",
         random_state: int | np.random.RandomState | None = None,
         on_iteration: OnIteration | None = None,
     ) -> None:
@@ -106,7 +106,7 @@ class PCAKMeans(KMeans):
         Fraction of the variance to explain, between 0 and 1; the default is the paper's.
     n_init : int, default=20
         Number of runs from k-means++ initializations, of which the best is kept.
-    device : str, default="auto"
+    device : str or torch.device, default="auto"
         "auto" (a GPU if there is one), "cpu", "cuda" or "cuda:N".
     random_state : int, RandomState or None, default=None
         Seed or generator of all random numbers of the fit.
@@ -141,7 +141,7 @@ class PCAKMeans(KMeans):
         *,
         variance: float = 0.9,
         n_init: int = 20,
-        device: str = "auto",
+        device: str | torch.device = "auto",
         random_state: int | np.random.RandomState | None = None,
         on_iteration: OnIteration | None = None,
     ) -> None:

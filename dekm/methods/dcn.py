@@ -85,7 +85,7 @@ class DCN(DeepClusterer):
     n_init : int, default=10
         Number of k-means++ initializations of the first K-means; the later ones start from the current
         centers.
-    device : str, default="auto"
+    device : str or torch.device, default="auto"
         "auto" (a GPU if there is one), "cpu", "cuda" or "cuda:N".
     random_state : int, RandomState or None, default=None
         Seed or generator of all random numbers of the fit.
@@ -135,7 +135,7 @@ class DCN(DeepClusterer):
         batch_size: int = 256,
         lr: float = 1e-4,
         n_init: int = 10,
-        device: str = "auto",
+        device: str | torch.device = "auto",
         random_state: int | np.random.RandomState | None = None,
         on_iteration: OnIteration | None = None,
         progress: bool = False,

@@ -72,7 +72,7 @@ class DEC(DeepClusterer):
         Stop when the fraction of samples whose cluster changed in an iteration is smaller.
     n_init : int, default=20
         Number of k-means++ initializations of the K-means that gives the first centroids.
-    device : str, default="auto"
+    device : str or torch.device, default="auto"
         "auto" (a GPU if there is one), "cpu", "cuda" or "cuda:N".
     random_state : int, RandomState or None, default=None
         Seed or generator of all random numbers of the fit.
@@ -132,7 +132,7 @@ class DEC(DeepClusterer):
         max_iter: int = 142,
         tol: float = 1e-3,
         n_init: int = 20,
-        device: str = "auto",
+        device: str | torch.device = "auto",
         random_state: int | np.random.RandomState | None = None,
         on_iteration: OnIteration | None = None,
         progress: bool = False,

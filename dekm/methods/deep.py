@@ -23,6 +23,7 @@ from dekm.nn.device import default_modes
 from dekm.nn.networks import Network
 from dekm.nn.own_network import BuildNetwork
 from dekm.nn.training import encode
+from dekm.scaling import InputScaling
 
 
 class DeepClusterer(ContinuedFit):
@@ -71,9 +72,9 @@ class DeepClusterer(ContinuedFit):
     def inverse_transform(self, H: Any) -> np.ndarray:
         """Decode embeddings (n, e) into samples by ``decoder_``; float32 of shape (n, ...).
 
-        The values are in the units of `X`, but samples under ``scaling="mean_square"`` keep their mean
-        square of 1. A decoder that was not trained along with the encoder, as in DEC and DEKM, knows the
-        embedding of the pretraining only.
+        The values are in the units of `X`, but images of bytes are in [0, 1], and samples under
+        ``scaling="mean_square"`` keep their mean square of 1. A decoder that was not trained along with the
+        encoder, as in DEC and DEKM, knows the embedding of the pretraining only.
 
         Raises
         ------
@@ -81,7 +82,13 @@ class DeepClusterer(ContinuedFit):
             If `H` is not a finite array of shape (n, e).
         """
         check_is_fitted(self)
-        return decode(self.decoder_, H, self.cluster_centers_.shape[1], self._scaling(self.autoencoder_))
+        X = decode(self.decoder_, H, self.cluster_centers_.shape[1], self._scaling(self.autoencoder_))
+        return self.input_scaling_.inverse(X)
+
+    def _given_scaling(self) -> InputScaling | None:
+        """That of a fitted autoencoder."""
+        inner = getattr(self.autoencoder, "estimator", None)
+        return getattr(inner, "input_scaling_", None)
 
     def published_autoencoder(self, samples: Float[Tensor, "n ..."]) -> Autoencoder:
         """Convolutional with e = k for images, fully connected with e = 10 for vectors (Section IV-C)."""
@@ -138,22 +145,42 @@ class DeepClusterer(ContinuedFit):
         return network
 
     def warn_unless_converged(self, changed: float, tol: float, max_iter: int) -> None:
-        """Warn if the fit ended at `max_iter` and not because fewer than `tol` of the labels changed."""
-        if max_iter > 0 and not changed < tol:
-            warnings.warn(
-                f"{changed:.2%} of the labels still changed at max_iter={max_iter}, not less than "
-                f"tol={tol:.2%}. Increase max_iter, or tol if the data have no clearer clusters.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+        """Warn if the fit ended at `max_iter` and not because fewer than `tol` of the labels changed.
+
+        With ``tol=0`` a fit always ends at `max_iter`, and converges if no label changed.
+        """
+        if max_iter == 0 or changed < tol or changed == tol == 0:
+            return
+        advice = (
+            f"not less than tol={tol:.2%}. Increase max_iter, or tol if the data have no clearer clusters."
+        )
+        if tol == 0:
+            advice = "where tol=0 ends the fit. Increase max_iter if the labels should settle."
+        warnings.warn(
+            f"{changed:.2%} of the labels still changed at max_iter={max_iter}, {advice}",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
 
     @classmethod
     def load(
-        cls, path: str | Path, *, device: str = "auto", network: BuildNetwork | str | None = None
+        cls,
+        path: str | Path,
+        *,
+        device: str | torch.device = "auto",
+        network: BuildNetwork | str | None = None,
     ) -> Self:
         """Read a file that `save` wrote; the `network` of the autoencoder, if it had one, is passed again."""
         with opened_model(path, cls.__name__) as (tensors, facts):
             return cls._from_state(tensors, facts | {"network": network}, device)
+
+    def set_input_scaling(self, scaling: InputScaling) -> None:
+        """Set the rule of the method and of its autoencoder, see `Saved`."""
+        super().set_input_scaling(scaling)
+        getattr(self.autoencoder_, "estimator", self.autoencoder_).input_scaling_ = scaling
+
+    def _read_back(self, tensors: Tensors, facts: Facts) -> None:
+        super()._read_back(tensors, facts | {"network": self.autoencoder_.network})
 
     def _state(self) -> tuple[Tensors, Facts]:
         tensors, facts = super()._state()

@@ -73,7 +73,7 @@ class DEKM(DeepClusterer):
         Space in which elements are replaced: Y = V H, or the embedding H itself (V is the identity).
     dims : {"last", "random", "all"}, default="last"
         Elements of y' that are replaced: the last, a random one per iteration, or all (Section IV-F).
-    device : str, default="auto"
+    device : str or torch.device, default="auto"
         "auto" (a GPU if there is one), "cpu", "cuda" or "cuda:N".
     random_state : int, RandomState or None, default=None
         Seed or generator of all random numbers of the fit.
@@ -134,7 +134,7 @@ class DEKM(DeepClusterer):
         reconstruction: bool = False,
         space: Literal["Y", "H"] = "Y",
         dims: Literal["last", "random", "all"] = "last",
-        device: str = "auto",
+        device: str | torch.device = "auto",
         random_state: int | np.random.RandomState | None = None,
         on_iteration: OnIteration | None = None,
         progress: bool = False,

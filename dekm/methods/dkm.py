@@ -64,7 +64,7 @@ class DKM(DeepClusterer):
         Learning rate of Adam.
     n_init : int, default=10
         Number of k-means++ initializations of the first centers; those of annealing are uniform in [-1, 1].
-    device : str, default="auto"
+    device : str or torch.device, default="auto"
         "auto" (a GPU if there is one), "cpu", "cuda" or "cuda:N".
     random_state : int, RandomState or None, default=None
         Seed or generator of all random numbers of the fit.
@@ -118,7 +118,7 @@ class DKM(DeepClusterer):
         batch_size: int = 256,
         lr: float = 1e-3,
         n_init: int = 10,
-        device: str = "auto",
+        device: str | torch.device = "auto",
         random_state: int | np.random.RandomState | None = None,
         on_iteration: OnIteration | None = None,
         progress: bool = False,

@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,15 +14,22 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from dekm.errors import InputError
+from dekm.errors import InputError, shown
 from dekm.files.reading import damaged, readable
 from dekm.files.writing import write_bytes
+from dekm.scaling import InputScaling
 
 Tensors = dict[str, Tensor]
 Facts = dict[str, Any]
 
 
-def write_model(path: str | Path, kind: str, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
+def write_model(
+    path: str | Path,
+    kind: str,
+    tensors: Mapping[str, Tensor],
+    facts: Mapping[str, Any],
+    read_back: Callable[[Tensors, Facts], object],
+) -> None:
     """Write an estimator to a file, which appears whole or not at all.
 
     Parameters
@@ -35,17 +42,33 @@ def write_model(path: str | Path, kind: str, tensors: Mapping[str, Tensor], fact
         Its arrays.
     facts : mapping of str to Any
         The rest, stored as JSON; NumPy scalars and arrays become Python numbers and lists.
+    read_back : callable
+        Makes an estimator of what was written, or raises an exception.
 
     Raises
     ------
     InputError
-        If the folder does not exist, or the file cannot be written.
+        If the folder does not exist, the file cannot be written, or the estimator could not be read back.
     """
-    if not Path(path).absolute().parent.is_dir():
+    file = Path(path)
+    if not file.absolute().parent.is_dir():
         raise InputError(f"{path} cannot be written: its folder does not exist.")
-    metadata = {f"dekm.{kind}": json.dumps(facts, default=lambda value: value.tolist())}
-    content = save({name: value.cpu().contiguous() for name, value in tensors.items()}, metadata)
-    write_bytes(Path(path), content)
+    try:
+        metadata = {f"dekm.{kind}": json.dumps(facts, default=_as_json)}
+        content = save({name: value.cpu().contiguous() for name, value in tensors.items()}, metadata)
+        with parsed_model(content, file, kind) as parts:
+            read_back(*parts)
+    except InputError as error:
+        raise InputError(f"{path} is not written, because it could not be read back: {error}") from error
+    write_bytes(file, content)
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, torch.device):
+        return str(value)
+    raise InputError(f"a file holds no {type(value).__name__} such as {shown(value)}.")
 
 
 @contextlib.contextmanager
@@ -59,12 +82,20 @@ def opened_model(path: str | Path, kind: str) -> Iterator[tuple[Tensors, Facts]]
         that are NaN or infinite, or the block fails.
     """
     file = Path(path)
-    with readable(file, "safetensors file", SafetensorError):
+    with readable(file, "safetensors file"):
         content = file.read_bytes()
+    with parsed_model(content, file, kind) as parts:
+        yield parts
+
+
+@contextlib.contextmanager
+def parsed_model(content: bytes, file: Path, kind: str) -> Iterator[tuple[Tensors, Facts]]:
+    """The tensors and facts in the content of a file, see `opened_model`."""
+    with readable(file, "safetensors file", SafetensorError):
         tensors, metadata = load(content), _metadata(content)
     if f"dekm.{kind}" not in metadata:
         raise InputError(
-            f"{path} should hold a dekm.{kind}; it holds {', '.join(metadata) or 'weights only'}."
+            f"{file} should hold a dekm.{kind}; it holds {', '.join(metadata) or 'weights only'}."
         )
     for name, value in tensors.items():
         if value.is_floating_point() and not torch.isfinite(value).all():
@@ -120,19 +151,38 @@ def without_prefix(prefix: str, tensors: Mapping[str, Tensor]) -> Tensors:
 class Saved(BaseEstimator):
     """Base class of estimators that are written to a file and read again with all that they learned."""
 
+    input_scaling_: InputScaling
+
+    def set_input_scaling(self, scaling: InputScaling) -> None:
+        """Set the rule that maps raw samples to those of the fit, which were scaled by it before."""
+        self.input_scaling_ = scaling
+
     def save(self, path: str | Path) -> None:
-        """Write the parameters and the learned attributes to a safetensors file, which holds no code."""
+        """Write the parameters and the learned attributes to a safetensors file, which holds no code.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be written, or `load` could not read it back.
+        """
         check_is_fitted(self)
-        write_model(path, type(self).__name__, *self._state())
+        write_model(path, type(self).__name__, *self._state(), self._read_back)
+
+    def _read_back(self, tensors: Tensors, facts: Facts) -> None:
+        """Raise an exception unless an estimator can be made of its state and has all learned attributes."""
+        loaded = self._from_state(tensors, facts, "cpu")
+        learned = {name for name, value in vars(self).items() if name.endswith("_") and value is not None}
+        if lost := sorted(learned - vars(loaded).keys()):
+            raise InputError(f"{type(self).__name__} would lose {', '.join(lost)}.")
 
     @classmethod
-    def load(cls, path: str | Path, *, device: str = "auto") -> Self:
+    def load(cls, path: str | Path, *, device: str | torch.device = "auto") -> Self:
         """Read a file that `save` wrote; it holds neither `on_iteration` nor a RandomState instance."""
         with opened_model(path, cls.__name__) as (tensors, facts):
             return cls._from_state(tensors, facts, device)
 
     @classmethod
-    def _from_state(cls, tensors: Tensors, facts: Facts, device: str) -> Self:
+    def _from_state(cls, tensors: Tensors, facts: Facts, device: str | torch.device) -> Self:
         loaded = cls(**facts.pop("params"))
         loaded.device = device
         loaded._restore(tensors, facts)
@@ -144,7 +194,8 @@ class Saved(BaseEstimator):
             if name == "on_iteration" or isinstance(value, np.random.RandomState):
                 params[name] = None
         tensors, facts = learned(self)
-        return tensors, facts | {"params": params}
+        return tensors, facts | {"params": params, "input_scaling": self.input_scaling_.facts()}
 
     def _restore(self, tensors: Tensors, facts: Facts) -> None:
+        self.input_scaling_ = InputScaling.from_facts(facts.pop("input_scaling", None))
         set_learned(self, tensors, facts)

@@ -1,19 +1,13 @@
-"""Validation of what a user passes to an estimator: its parameters, and the samples."""
+"""Validation of the parameters of an estimator."""
 
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-import torch
-from jaxtyping import Float
-from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
-from torch import Tensor
 
 from dekm.errors import InputError, shown
 
@@ -161,68 +155,3 @@ def is_number(value: Any) -> bool:
         return math.isfinite(value)
     except OverflowError:  # an integer that float64 does not hold
         return False
-
-
-def check_samples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Float[Tensor, "n ..."]:
-    """Validate samples and return them as a float32 tensor on the CPU.
-
-    Parameters
-    ----------
-    estimator : BaseEstimator
-        The estimator that the samples are passed to.
-    X : array-like, sparse matrix or data frame
-        Vectors (n, d), grey images (n, h, w), which get a channel axis, or images (n, h, w, c). A contiguous
-        float32 array is not copied: an array that is mapped from a file stays in the file.
-    reset : bool
-        Whether to store the shape of a sample as ``sample_shape_``; otherwise it must equal the stored one.
-
-    Raises
-    ------
-    InputError
-        If X is empty, not numeric, not finite, or its samples are not of the shape fitted.
-    """
-    array = as_array(estimator, X, reset=reset)
-    if reset:
-        estimator.sample_shape_ = array.shape[1:]
-        estimator.n_features_in_ = array.shape[1]
-    elif array.shape[1:] != estimator.sample_shape_:
-        raise InputError(shape_mismatch(estimator, array.shape))
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The given NumPy array is not writable")  # it is never written to
-        return torch.from_numpy(array)
-
-
-def as_array(estimator: BaseEstimator, X: Any, *, reset: bool) -> np.ndarray:
-    """Samples as a contiguous float32 array (n, d) or (n, h, w, c), validated by scikit-learn."""
-    try:
-        given = _detached(X) if isinstance(X, Tensor) else X
-        accepted: dict[str, Any] = {"ensure_2d": False, "allow_nd": True, "accept_sparse": "csr"}
-        checked = validate_data(estimator, given, reset=reset, dtype=np.float32, **accepted)
-    except (ValueError, NotImplementedError) as error:  # the latter for tensors without data
-        raise InputError(str(error)) from error
-    array = checked.toarray() if sparse.issparse(checked) else np.ascontiguousarray(checked)
-    if array.ndim not in (2, 3, 4):
-        raise InputError(
-            f"X of shape {array.shape} should be (n, d), (n, h, w) or (n, h, w, c). "
-            "Reshape your data: a single feature is X.reshape(-1, 1), a single sample X.reshape(1, -1)."
-        )
-    return array[..., np.newaxis] if array.ndim == 3 else array
-
-
-def _detached(X: Tensor) -> Tensor:
-    """A tensor that NumPy can read: without gradient, on the CPU, dense, and not bfloat16."""
-    values = X.detach().cpu().to_dense()
-    return values.float() if values.is_floating_point() else values
-
-
-def shape_mismatch(estimator: BaseEstimator, shape: tuple[int, ...]) -> str:
-    """The error text for X of a shape whose samples are not those of the fit."""
-    name = type(estimator).__name__
-    message = (
-        f"X has samples of shape {shape[1:]}, but {name} was fitted on samples of shape "
-        f"{estimator.sample_shape_}."
-    )
-    if len(shape) == 2:  # scikit-learn's estimator checks look for its own wording
-        expected = estimator.n_features_in_
-        message += f" X has {shape[1]} features, but {name} is expecting {expected} features as input."
-    return message

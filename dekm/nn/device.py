@@ -15,12 +15,12 @@ from dekm.nn import kernels
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
 
 
-def resolve_device(device: str) -> torch.device:
+def resolve_device(device: str | torch.device) -> torch.device:
     """The device of a name.
 
     Parameters
     ----------
-    device : str
+    device : str or torch.device
         "auto" (a GPU if there is one, otherwise the CPU), "cpu", "cuda" or "cuda:N".
 
     Raises
@@ -28,7 +28,7 @@ def resolve_device(device: str) -> torch.device:
     InputError
         If the name is not one of these, or the device does not exist.
     """
-    if not isinstance(device, str):
+    if not isinstance(device, str | torch.device):
         raise InputError(f"device={device!r} should be 'auto', 'cpu', 'cuda' or 'cuda:N'.")
     if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -43,13 +43,13 @@ def resolve_device(device: str) -> torch.device:
     return resolved
 
 
-def device_name(device: str) -> str:
+def device_name(device: str | torch.device) -> str:
     """Name of the hardware that a device stands for: "cpu", or the model of the GPU."""
     resolved = resolve_device(device)
     return torch.cuda.get_device_name(resolved) if resolved.type == "cuda" else "cpu"
 
 
-def hardware(device: str) -> dict[str, Any]:
+def hardware(device: str | torch.device) -> dict[str, Any]:
     """The device, the number of CPU threads and the kernels, which decide the last bits of a result."""
     return {
         "device": device_name(device),

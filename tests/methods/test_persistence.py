@@ -1,3 +1,4 @@
+import json
 import os
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from sklearn.exceptions import NotFittedError
 
-from dekm import DEC, DKM, Autoencoder
+from dekm import DEC, DKM, Autoencoder, KMeans
 from dekm.errors import InputError
 from dekm.methods import METHODS
 
@@ -145,3 +146,53 @@ def test_a_model_has_the_mode_of_the_umask_and_stays_behind_its_link(make_method
         os.umask(before)
     assert link.is_symlink()
     assert (tmp_path / "a.safetensors").stat().st_mode & 0o777 == 0o644
+
+
+class WithHelper(KMeans):
+    """A method with a learned attribute that its file cannot hold."""
+
+    def fit(self, X, y=None):
+        super().fit(X)
+        self.helper_ = {"a": object()}
+        return self
+
+
+class WithFunction(KMeans):
+    """A method with a parameter that its file cannot hold."""
+
+    def __init__(self, n_clusters=8, *, n_init=20, random_state=None, device="cpu", metric=None):
+        super().__init__(n_clusters, n_init=n_init, random_state=random_state, device=device)
+        self.metric = metric
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda: WithHelper(3, n_init=2, device="cpu"), "WithHelper would lose helper_"),
+        (lambda: WithFunction(3, n_init=2, metric=len), "a file holds no builtin_function_or_method such as"),
+    ],
+)
+def test_what_could_not_be_read_back_is_not_saved(make, reason, blobs, tmp_path):
+    estimator = make().fit(blobs.X)
+    with pytest.raises(InputError, match=rf"a\.safetensors is not written, because .*{reason}"):
+        estimator.save(tmp_path / "a.safetensors")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_weights_that_are_nan_are_not_saved(make_method, blobs, tmp_path):
+    estimator = make_method("dec").fit(blobs.X)
+    next(estimator.encoder_.parameters()).data[0] = torch.nan
+    with pytest.raises(InputError, match=r"is not written, because .* has values that are NaN"):
+        estimator.save(tmp_path / "a.safetensors")
+    next(estimator.autoencoder_.module_.parameters()).data[0] = torch.inf
+    with pytest.raises(InputError, match=r"is not written, because .* has values that are NaN or infinite"):
+        estimator.autoencoder_.save(tmp_path / "a.safetensors")
+
+
+def test_a_file_without_a_scaling_of_the_input_is_read(saved, blobs):
+    path, tensors, metadata = saved
+    facts = json.loads(metadata["dekm.DEC"])
+    del facts["input_scaling"], facts["autoencoder"]["input_scaling"]
+    metadata["dekm.DEC"] = json.dumps(facts)
+    save_file(tensors, path, metadata)
+    assert DEC.load(path, device="cpu").predict(blobs.X).shape == (300,)

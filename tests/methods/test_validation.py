@@ -8,7 +8,8 @@ from sklearn.exceptions import ConvergenceWarning
 import dekm
 from dekm.clustering.kmeans import kmeans
 from dekm.errors import InputError
-from dekm.methods.validation import Choice, Integer, Integers, Number, check_samples
+from dekm.methods.samples import check_samples
+from dekm.methods.validation import Choice, Integer, Integers, Number
 from tests.helpers.methods import ESTIMATORS
 
 NOT_CONSTRAINED = {"autoencoder", "device", "network", "random_state", "on_iteration", "progress"}
@@ -180,3 +181,16 @@ def test_another_number_of_features_is_refused():
 def test_samples_that_are_not_finite_numbers_are_refused(X):
     with pytest.raises(InputError):
         check(X)
+
+
+@pytest.mark.parametrize("name", ["dekm", "dec"])
+def test_a_fit_with_tol_0_says_what_ended_it(name, make_method, noise):
+    with pytest.warns(
+        ConvergenceWarning, match=r"still changed at max_iter=2, where tol=0 ends the fit\. Inc"
+    ):
+        make_method(name, n_clusters=8, tol=0, max_iter=2).fit(noise)
+
+
+def test_a_fit_with_tol_0_converges_if_no_label_changes(make_method, blobs):
+    estimator = make_method("dekm", tol=0, max_iter=2, lr=0).fit(blobs.X)
+    assert estimator.history_[-1]["changed"] == 0

@@ -1,0 +1,114 @@
+"""The one rule that maps raw samples to those that a method is fitted on."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from dekm.errors import InputError
+from dekm.scaling import (
+    NO_SCALING,
+    PIXELS,
+    InputScaling,
+    check_channels_last,
+    learn_column_scaling,
+    learn_image_scaling,
+)
+
+BYTES = np.arange(0, 256, 2, dtype=np.uint8).reshape(2, 8, 8, 1)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.int64])
+def test_bytes_of_any_integer_type_are_divided_by_255(dtype):
+    X = BYTES.astype(dtype)
+    assert learn_image_scaling(X) == PIXELS
+    np.testing.assert_array_equal(PIXELS(X), BYTES.astype(np.float32) / np.float32(255))
+
+
+def test_floats_in_the_unit_interval_are_kept_and_mean_the_same_rule():
+    X = PIXELS(BYTES)
+    assert learn_image_scaling(X) == PIXELS
+    assert PIXELS(X) is X
+
+
+@pytest.mark.parametrize(
+    ("X", "reason"),
+    [
+        (BYTES.astype(np.float32), "floats from 0 to 254, but the model was fitted on images in"),
+        (BYTES[:1].astype(np.float32) + 0.5, "floats from 0.5 to"),
+        (np.full((1, 8, 8, 1), 300), "integers from 300 to 300"),
+        (np.full((1, 8, 8, 1), -1), "integers from -1 to -1"),
+        (np.eye(8, dtype=np.int64).reshape(1, 8, 8, 1), "no integers but 0 and 1"),
+    ],
+)
+def test_images_that_cannot_be_told_from_others_are_refused(X, reason):
+    with pytest.raises(InputError, match=reason):
+        PIXELS(X)
+
+
+def test_black_and_white_integers_keep_their_values_and_bytes_are_then_refused():
+    X = np.eye(8, dtype=np.uint8).reshape(1, 8, 8, 1)
+    rule = learn_image_scaling(X)
+    assert rule(X).max() == 1
+    assert rule(X.astype(np.float32)).max() == 1
+    with pytest.raises(
+        InputError, match="integers from 0 to 254, but the model was fitted on values from 0 to 1"
+    ):
+        rule(BYTES)
+
+
+def test_bytes_are_refused_by_a_model_of_standardized_images_and_taken_by_one_of_floats_up_to_255():
+    standardized = learn_image_scaling(np.linspace(-2, 2, 64, dtype=np.float32).reshape(1, 8, 8, 1))
+    with pytest.raises(InputError, match="fitted on values from -2 to 2: prepare X in the same way"):
+        standardized(BYTES)
+    as_floats = learn_image_scaling(BYTES.astype(np.float32))
+    np.testing.assert_array_equal(as_floats(BYTES), BYTES.astype(np.float32))
+    with pytest.raises(InputError, match=r"in \[0, 1\], but .*: multiply X by 255"):
+        as_floats(BYTES / 255)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_columns_are_standardized_or_mapped_to_the_unit_interval(form):
+    X = np.array([[0, 5, 100], [2, 5, 300], [4, 5, 200]], np.float32)
+    standard = learn_column_scaling(form(X), "standard")(form(X))
+    np.testing.assert_allclose(standard.mean(0), 0, atol=1e-6)
+    np.testing.assert_allclose(standard.std(0), [1, 0, 1], rtol=1e-6)
+    minmax = learn_column_scaling(form(X), "minmax")(form(X))
+    np.testing.assert_array_equal(minmax, [[0, 0, 0], [0.5, 0, 1], [1, 0, 0.5]])
+    assert standard.dtype == minmax.dtype == np.float32
+    assert learn_column_scaling(form(X), "none") == NO_SCALING
+
+
+def test_columns_are_scaled_by_default_only_if_a_value_is_large():
+    small = np.array([[-3.5, 1], [9.5, 0]], np.float32)
+    assert learn_column_scaling(small, "auto")(small) is small
+    assert learn_column_scaling(small * 10, "auto").kind == "minmax"
+    assert learn_column_scaling(sparse.csr_matrix(small * 10), "auto") == NO_SCALING
+
+
+def test_a_rule_comes_back_from_json_to_the_last_bit():
+    X = np.random.default_rng(0).normal(size=(20, 3)).astype(np.float32) * 100
+    rule = learn_column_scaling(X, "standard")
+    read = InputScaling.from_facts(json.loads(json.dumps(rule.facts())))
+    assert read == rule
+    np.testing.assert_array_equal(read(X), rule(X))
+    np.testing.assert_allclose(read.inverse(read(X)), X, rtol=1e-5, atol=1e-4)
+    assert InputScaling.from_facts(None) == NO_SCALING
+
+
+def test_a_table_of_another_width_is_refused():
+    rule = learn_column_scaling(np.ones((3, 2), np.float32), "minmax")
+    with pytest.raises(InputError, match=r"shape \(3, 4\) should have 2 columns"):
+        rule(np.ones((3, 4), np.float32))
+
+
+@pytest.mark.parametrize("shape", [(5, 3, 32, 32), (5, 1, 28, 28), (5, 4, 8, 9)])
+def test_channels_first_are_recognized(shape):
+    with pytest.raises(InputError, match=r"X: shape .* seems to be \(n, channels, h, w\).*: transpose it"):
+        check_channels_last("X", shape, "transpose it")
+
+
+@pytest.mark.parametrize("shape", [(5, 32, 32, 3), (5, 3, 3, 3), (3, 1, 9, 5), (5, 3, 40, 4), (7, 17, 23, 3)])
+def test_channels_last_pass(shape):
+    check_channels_last("X", shape, "transpose it")
