@@ -86,6 +86,8 @@ class Dataset:
         Keyword arguments of the loader. A raw set is used only if its loader accepts all of them.
     restricted : bool
         Whether only holders of the licence may use the data.
+    scaling : {"auto", "standard", "minmax", "none"}
+        How the columns of a table are scaled, see `dekm.scaling.learn_column_scaling`.
     """
 
     label: str
@@ -100,6 +102,7 @@ class Dataset:
     alternatives: tuple[RawSet, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
     restricted: bool = False
+    scaling: str = "none"
 
     def raw_sets(self) -> tuple[RawSet, ...]:
         """Raw sets whose loaders accept all options, in the order in which they are tried.

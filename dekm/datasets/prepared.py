@@ -1,6 +1,8 @@
 """Prepared data: one compressed file of samples and labels, and a small file of facts with their digest."""
 
 import hashlib
+import json
+import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,6 @@ from scipy import sparse
 
 from dekm.datasets.dataset import Dataset
 from dekm.datasets.labels import name_classes
-from dekm.datasets.scaling import unit_scaled
 from dekm.datasets.subsets import Labels, Samples, count_classes, rows_of_classes, stratified_rows
 from dekm.datasets.tfidf import Terms, Texts
 from dekm.datasets.user.own import feature_names
@@ -19,6 +20,9 @@ from dekm.errors import InputError
 from dekm.files.arrays import Form, read_arrays, write_arrays
 from dekm.files.reading import read_json, readable
 from dekm.files.writing import write_json
+from dekm.scaling import NO_SCALING, InputScaling, learn_column_scaling, learn_image_scaling
+
+logger = logging.getLogger(__name__)
 
 FORMS = {
     "X": Form("uf", required=False),
@@ -85,6 +89,7 @@ def prepare(
     if n_classes is not None:
         kept = [str(i if class_names is None else class_names[i]) for i in np.unique(y)]
         label, n_clusters = f"{label}, classes {', '.join(kept)}", n_classes
+    scaling = learn_scaling(dataset, X)
     known = {
         "label": label,
         "kind": dataset.kind,
@@ -97,8 +102,9 @@ def prepare(
         "n_classes": n_classes,
         "options": dict(dataset.options),
         "features": feature_names(dataset),
+        "scaling": scaling.facts(),
         "raw": [raw_file.path for raw_file in dataset.raw_set(raw_dir).raw],
-        "digest": content_digest(X, y),
+        "digest": content_digest(X, y, scaling),
     }
     save(X, y, data, terms, rows, names)
     write_json(facts, known)
@@ -120,8 +126,27 @@ def kept_rows(n_samples: int, y: Labels, subsample: int | None, n_classes: int |
     return of_classes if rows is None else rows[of_classes]
 
 
-def content_digest(X: Samples, y: Labels) -> str:
-    """SHA-256 digest of the shapes, dtypes and values of samples and labels.
+def learn_scaling(dataset: Dataset, X: Samples) -> InputScaling:
+    """The rule that scales the samples of a dataset, learned from those that are kept."""
+    if dataset.kind == "table":
+        scaling = learn_column_scaling(X, dataset.scaling)
+        logger.info("%s: scaling of the columns: %s", dataset.label, scaling.kind)
+        return scaling
+    if dataset.kind != "images":
+        return NO_SCALING
+    scaling = learn_image_scaling(X)
+    if scaling.high > 1 or scaling.low < 0:
+        logger.warning(
+            "%s: the images have values from %g to %g, which are not scaled; the methods are made for [0, 1]",
+            dataset.label,
+            scaling.low,
+            scaling.high,
+        )
+    return scaling
+
+
+def content_digest(X: Samples, y: Labels, scaling: InputScaling = NO_SCALING) -> str:
+    """SHA-256 digest of the shapes, dtypes and values of samples and labels, and of the scaling of a table.
 
     Parameters
     ----------
@@ -129,6 +154,8 @@ def content_digest(X: Samples, y: Labels) -> str:
         Samples.
     y : ndarray of shape (n,) or None
         Labels.
+    scaling : InputScaling
+        The rule that scales the samples.
 
     Returns
     -------
@@ -141,6 +168,8 @@ def content_digest(X: Samples, y: Labels) -> str:
         array = np.ascontiguousarray(part)
         sha256.update(f"{array.dtype.str}{array.shape}".encode())
         sha256.update(array.view(np.uint8).reshape(-1).data)
+    if scaling.scale:
+        sha256.update(json.dumps(scaling.facts()).encode())
     return sha256.hexdigest()
 
 
@@ -197,7 +226,7 @@ def load(data: Path, facts: Path) -> tuple[Samples, Labels, dict[str, Any]]:
     Returns
     -------
     X : ndarray or csr_matrix of shape (n, ...)
-        Samples; uint8 images are scaled to [0, 1] as float32.
+        Samples, scaled as the facts say: images of bytes to [0, 1].
     y : ndarray of shape (n,) or None
         Labels; None for unlabelled data.
     facts : dict of str to Any
@@ -218,9 +247,24 @@ def load(data: Path, facts: Path) -> tuple[Samples, Labels, dict[str, Any]]:
     y = arrays.get("y")
     with readable(data, "file of prepared data", remedy=remedy):
         X = arrays["X"] if "X" in arrays else _sparse(arrays)
-    if content_digest(X, y) != known["digest"]:
+    scaling = stored_scaling(X, known, facts)
+    if content_digest(X, y, scaling) != known["digest"]:
         raise InputError(f"{data} does not have the digest in {facts}; prepare the data again.")
-    return unit_scaled(X), y, known
+    return scaling(X), y, known | {"scaling": scaling.facts()}
+
+
+def stored_scaling(X: Samples, known: Mapping[str, Any], facts: Path) -> InputScaling:
+    """The rule in the facts of prepared data; that of images in facts of earlier versions.
+
+    Raises
+    ------
+    InputError
+        If the facts hold no rule.
+    """
+    if "scaling" not in known:
+        return learn_image_scaling(X) if X.ndim == 4 else NO_SCALING
+    with readable(facts, "description of prepared data"):
+        return InputScaling.from_facts(known["scaling"])
 
 
 def load_terms(data: Path, facts: Path, digest: str) -> Terms:

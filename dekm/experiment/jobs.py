@@ -25,6 +25,7 @@ from dekm.nn.checkpoint import NO_CHECKPOINT
 from dekm.results.advice import advice
 from dekm.results.folders import SeedFolder
 from dekm.results.result_set import ResultSet
+from dekm.scaling import NO_SCALING, InputScaling
 
 logger = logging.getLogger(__name__)
 
@@ -50,6 +51,7 @@ def pretrain_cell(
     check_seeds(seeds)
     result_set = ResultSet(results)
     X, _, data = _load(result_set, dataset)
+    scaling = InputScaling.from_facts(data["scaling"])
     kind = architecture.partition("-")[0]
     if kind not in ARCHITECTURES:
         raise InputError(f"architecture={architecture!r} should be one of {', '.join(ARCHITECTURES)}.")
@@ -68,6 +70,7 @@ def pretrain_cell(
             architecture="auto" if network else kind, device=device, random_state=job.seed, **settings
         )
         autoencoder.fit(X, checkpoint=NO_CHECKPOINT if network else checkpoint, on_epoch=epochs)
+        autoencoder.input_scaling_ = scaling
         write_pretraining(job.folder, autoencoder, epochs.seconds())
 
     cell = Cell(
@@ -125,6 +128,7 @@ def cluster_cell(
     check_seeds(seeds)
     result_set = ResultSet(results)
     X, y, data = _load(result_set, dataset)
+    scaling = InputScaling.from_facts(data["scaling"])
     row = find_method(method, {method: definition})
     settings = row.with_settings(settings)
     check_settings(row.load(), settings)
@@ -151,7 +155,7 @@ def cluster_cell(
         job.live.plan("iteration", planned, may_stop_early=may_stop_early)
         fitted = fit(estimator, X, start, history, checkpoint)
         if job.seed in with_model:
-            write_model(job.folder, estimator)
+            write_model(job.folder, estimator, scaling)
         write_run(job.folder, fitted, X, history, samples)
 
     cell = Cell(
@@ -211,6 +215,7 @@ def load_start(folder: SeedFolder | None, device: str, network: str | None) -> A
         return None
     file = folder.checked("autoencoder")
     autoencoder = Autoencoder.load(file, device=device, network=network)
+    autoencoder.input_scaling_ = NO_SCALING  # the samples of a cell are scaled already
     kind = folder.subject.partition("-")[0]
     if network is None and autoencoder.architecture not in (kind, "auto"):
         raise InputError(f"{file} holds an autoencoder of another architecture. {folder.remedy}")
@@ -219,5 +224,5 @@ def load_start(folder: SeedFolder | None, device: str, network: str | None) -> A
 
 def _load(results: ResultSet, dataset: str) -> tuple[Any, Any, dict[str, Any]]:
     folder = results.data(dataset)
-    X, y, _ = prepared.load(folder.arrays_file, folder.facts_file)
-    return X, y, folder.facts
+    X, y, known = prepared.load(folder.arrays_file, folder.facts_file)
+    return X, y, {**folder.facts, "scaling": known["scaling"]}

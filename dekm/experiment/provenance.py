@@ -20,7 +20,7 @@ from dekm.files import digest
 logger = logging.getLogger(__name__)
 
 PACKAGE = Path(__file__).parents[1]
-SCALING = "dekm.datasets.scaling"  # how prepared data become what a method is given
+SCALING = "dekm.scaling"  # how prepared data become what a method is given
 INSTALLED = ("site-packages", "dist-packages")
 VERSIONED = ("torch", "numpy", "scipy", "scikit-learn")
 

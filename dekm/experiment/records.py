@@ -1,17 +1,23 @@
 """The files that a pretraining and a run leave in the folder of their seed."""
 
+import logging
 from typing import Any
 
 import numpy as np
 
 from dekm import metrics
+from dekm.errors import InputError
 from dekm.experiment.assignments import center_distances, write_assignments
 from dekm.experiment.estimators import Fit
 from dekm.experiment.history import History, scores
 from dekm.files import write_array, write_csv, write_json
 from dekm.methods.autoencoder import Autoencoder
+from dekm.methods.persistence import Saved
 from dekm.results.data import SampleNames
 from dekm.results.folders import SeedFolder
+from dekm.scaling import InputScaling
+
+logger = logging.getLogger(__name__)
 
 
 def write_pretraining(folder: SeedFolder, autoencoder: Autoencoder, seconds: float) -> None:
@@ -22,10 +28,19 @@ def write_pretraining(folder: SeedFolder, autoencoder: Autoencoder, seconds: flo
     write_json(folder.file("metrics"), {"loss": losses[-1]["loss"] if losses else None, "seconds": seconds})
 
 
-def write_model(folder: SeedFolder, estimator: Any) -> None:
-    """Write the fitted estimator of a run, if it can save itself."""
-    if hasattr(estimator, "save"):
+def write_model(folder: SeedFolder, estimator: Any, scaling: InputScaling) -> None:
+    """Write the fitted estimator of a run with the rule that scaled its samples.
+
+    One that cannot save itself, or could not be read back, leaves no model.
+    """
+    if isinstance(estimator, Saved):
+        estimator.set_input_scaling(scaling)
+    if not hasattr(estimator, "save"):
+        return
+    try:
         estimator.save(folder.file("model"))
+    except InputError as error:
+        logger.warning("%s The run goes on without a model.", error)
 
 
 def write_run(folder: SeedFolder, fit: Fit, X: Any, history: History, samples: SampleNames) -> None:

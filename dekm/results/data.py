@@ -9,6 +9,7 @@ import numpy as np
 
 from dekm.files.arrays import Form, read_arrays
 from dekm.files.reading import read_json, readable
+from dekm.scaling import learn_image_scaling
 
 DATA_FIELDS = {
     "label": str,
@@ -91,4 +92,4 @@ class PreparedData:
         X = read_arrays(self.arrays_file, {"X": Form("uf", required=False)}, self.remedy).get("X")
         if X is None or X.ndim != 4:
             return None
-        return X / np.float32(255) if X.dtype == np.uint8 else X
+        return learn_image_scaling(X)(X)

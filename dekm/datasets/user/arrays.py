@@ -1,35 +1,51 @@
-"""A user's arrays: NumPy files of rows or images."""
+"""A user's arrays: files of rows or images."""
 
-import contextlib
 import math
-import zipfile
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from dekm.datasets.labels import label_vector
-from dekm.errors import InputError
-from dekm.files.reading import readable
+from dekm.datasets.user.array_files import read, select, shapes
+from dekm.datasets.user.formats import format_of, opened_text
+from dekm.errors import InputError, shown
+from dekm.scaling import LARGEST_BYTE, check_channels_last, is_integer
+
+CHANNEL_AXES = ("first", "last")
 
 
-def array(raw_dir: Path, *, path: str, labels: str | None = None) -> tuple[np.ndarray, np.ndarray | None]:
-    """Load rows or images from a NumPy file.
+def array(
+    raw_dir: Path,
+    *,
+    path: str,
+    labels: str | None = None,
+    array: str | None = None,
+    label_array: str | None = None,
+    channels: str | None = None,
+) -> tuple[Any, np.ndarray | None]:
+    """Load rows or images from a file of arrays.
 
     Parameters
     ----------
     raw_dir : Path
         Ignored.
     path : str
-        ``.npy`` file with an array of shape (n, d), (n, h, w) or (n, h, w, c), or ``.npz`` file with such an
-        array ``X`` and, if labelled, labels ``y``.
+        File of a format in `formats.ARRAYS`, with an array of shape (n, d), (n, h, w) or (n, h, w, c), or a
+        sparse matrix.
     labels : str, optional
-        ``.npy`` file of labels, or text file with one label per line.
+        ``.npy`` or idx file of labels, or text file with one label per line.
+    array, label_array : str, optional
+        Names of the arrays in a file of several ones, see `array_files.select`.
+    channels : {"first", "last"}, optional
+        "first" for images of shape (n, c, h, w). Without it, images whose second axis seems to be that of the
+        channels are an error.
 
     Returns
     -------
-    X : ndarray of shape (n, d) or (n, h, w, c)
-        uint8 images unchanged, all other arrays as float32.
+    X : ndarray of shape (n, d) or (n, h, w, c), or csr_matrix
+        Images of bytes as uint8, all others as float32.
     y : ndarray of shape (n,) or None
         Labels; None for unlabelled data.
 
@@ -39,27 +55,31 @@ def array(raw_dir: Path, *, path: str, labels: str | None = None) -> tuple[np.nd
         If a file is damaged or has other arrays, a value is not finite, or there is not one label per row.
     """
     file = Path(path)
-    arrays = _read_npz(file) if file.suffix.lower() == ".npz" else {"X": _read_npy(file)}
-    X, y = as_samples(arrays["X"], file), arrays.get("y")
-    if labels is not None and y is not None:
-        raise InputError(f"labels={labels!r} should be left out: {file} has labels y.")
-    if labels is not None:
-        y = _read_labels(Path(labels))
-    if y is None:
+    chosen = select(file, array, label_array)
+    X = as_samples(_channels_last(read(file, chosen.samples), file, channels), file)
+    if labels is not None and chosen.labels is not None:
+        raise InputError(f"labels={labels!r} should be left out: {file} has labels {chosen.labels}.")
+    if labels is None and chosen.labels is None:
         return X, None
+    y = read(file, chosen.labels) if chosen.labels is not None else _read_labels(Path(str(labels)))
     found = label_vector(y, labels or file)
-    if len(found) != len(X):
-        raise InputError(f"{labels or file}: {len(found)} labels should be {len(X)}, one per row of {file}.")
+    if len(found) != X.shape[0]:
+        hint = " The samples seem to be on its last axis." if len(found) == X.shape[-1] else ""
+        raise InputError(
+            f"{labels or file}: {len(found)} labels should be {X.shape[0]}, one per row of {file}.{hint}"
+        )
     return X, found
 
 
-def array_shape(file: Path) -> tuple[int, ...]:
-    """Shape of the samples in a NumPy file, of which only the header is read.
+def array_shape(file: Path, array: str | None = None, label_array: str | None = None) -> tuple[int, ...]:
+    """Shape of the samples in a file of arrays, of which as little as possible is read.
 
     Parameters
     ----------
     file : Path
-        ``.npy`` or ``.npz`` file.
+        The file.
+    array, label_array : str, optional
+        Names of the arrays in it, see `array_files.select`.
 
     Returns
     -------
@@ -69,60 +89,38 @@ def array_shape(file: Path) -> tuple[int, ...]:
     Raises
     ------
     InputError
-        If the file is damaged.
+        If the file is damaged, or it is unclear which array is meant.
     """
-    with readable(file, "NumPy file"), contextlib.ExitStack() as stack:
-        stream: IO[bytes] = stack.enter_context(file.open("rb"))
-        if file.suffix.lower() == ".npz":
-            stream = stack.enter_context(stack.enter_context(zipfile.ZipFile(stream)).open("X.npy"))
-        version = np.lib.format.read_magic(stream)
-        read = (
-            np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        )
-        return tuple(read(stream)[0])
+    return shapes(file)[select(file, array, label_array).samples]
 
 
-def _read_npz(file: Path) -> dict[str, np.ndarray]:
-    with (
-        readable(file, "NumPy file"),
-        file.open("rb") as stream,
-        contextlib.closing(np.lib.npyio.NpzFile(stream, allow_pickle=False)) as opened,
-    ):
-        names = set(opened.files)
-        members = cast(zipfile.ZipFile, opened.zip).infolist()
-        if any(member.comment for member in members):  # a damaged comment length can hide the next array
-            raise InputError(f"{file} is not a readable NumPy file: an array has a comment.")
-        if "X" not in names or names - {"X", "y"}:
-            raise InputError(f"{file} holds arrays {sorted(names)}; they should be X and, if labelled, y.")
-        return {name: opened[name] for name in opened.files}
-
-
-def _read_npy(file: Path) -> np.ndarray:
-    with readable(file, "NumPy file"):
-        mapped = np.load(file, mmap_mode="r", allow_pickle=False)
-        if not isinstance(mapped, np.ndarray):
-            mapped.close()
-            raise InputError(f"{file} holds several arrays; its name should end with .npz.")
-        return np.array(mapped)
+def _channels_last(X: Any, file: Path, channels: str | None) -> Any:
+    if channels is None and X.ndim == 4:
+        check_channels_last(file, X.shape, "set channels to first, or to last if it is right")
+    if channels not in (None, *CHANNEL_AXES):
+        raise InputError(f"channels={shown(channels)} should be first or last, for an array.")
+    if channels is not None and X.ndim != 4:
+        raise InputError(f"channels={channels!r} should be left out: {file} has an array of shape {X.shape}.")
+    return np.moveaxis(X, 1, -1) if channels == "first" else X
 
 
 def _read_labels(file: Path) -> Any:
-    if file.suffix.lower() == ".npy":
-        return _read_npy(file)
-    with readable(file, "list of labels"):
-        lines = file.read_text(encoding="utf-8-sig").splitlines()
+    if format_of(file) in (".npy", ".idx"):
+        return read(file, "")
+    with opened_text(file, "list of labels") as stream:
+        lines = stream.read().splitlines()
     empty = [number for number, line in enumerate(lines, 1) if not line.strip()]
     if empty:
         raise InputError(f"{file}: line {empty[0]} has no label.")
     return np.array([line.strip() for line in lines])
 
 
-def as_samples(X: np.ndarray, file: object) -> np.ndarray:
+def as_samples(X: Any, file: object) -> Any:
     """Samples of a user as images in uint8 or float32, or as rows in float32.
 
     Parameters
     ----------
-    X : ndarray of shape (n, d), (n, h, w) or (n, h, w, c)
+    X : ndarray of shape (n, d), (n, h, w) or (n, h, w, c), or sparse matrix
         Numbers.
     file : object
         Where they come from, for error messages.
@@ -134,16 +132,24 @@ def as_samples(X: np.ndarray, file: object) -> np.ndarray:
     """
     if X.dtype.kind not in "buif":
         raise InputError(f"{file}: values of type {X.dtype} should be numbers.")
+    if sparse.issparse(X):
+        rows = sparse.csr_matrix(X, dtype=np.float32)
+        _check_finite(rows.data, file)
+        return rows
     if X.ndim not in (2, 3, 4) or not math.prod(X.shape):
         raise InputError(f"{file}: shape {X.shape} should be (n, d), (n, h, w) or (n, h, w, c).")
     if X.ndim == 3:
         X = X[..., np.newaxis]
-    if X.dtype == np.uint8 and X.ndim == 4:
-        return X
+    if X.ndim == 4 and is_integer(X.dtype) and X.min() >= 0 and X.max() <= LARGEST_BYTE:
+        return np.ascontiguousarray(X, dtype=np.uint8)
     with np.errstate(over="ignore"):
-        samples = X.astype(np.float32)
-    wrong = np.argwhere(~np.isfinite(samples))
+        samples = np.ascontiguousarray(X, dtype=np.float32)
+    _check_finite(samples, file)
+    return samples
+
+
+def _check_finite(values: np.ndarray, file: object) -> None:
+    wrong = np.argwhere(~np.isfinite(values))
     if len(wrong):
         place = ", ".join(str(int(i)) for i in wrong[0])
         raise InputError(f"{file}: the value at [{place}] is not a finite number.")
-    return samples

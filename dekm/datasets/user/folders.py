@@ -1,8 +1,8 @@
-"""A user's folders: the images or texts in one folder, unlabelled, or in one subfolder per class."""
+"""A user's folders: files in one folder, unlabelled, or in one subfolder per class."""
 
 import logging
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -11,56 +11,12 @@ from dekm.errors import InputError
 
 logger = logging.getLogger(__name__)
 
-IMAGE_SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
+IMAGE_SUFFIXES = (
+    ".bmp", ".gif", ".jfif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"
+)  # fmt: skip
 TEXT_SUFFIXES = (".txt",)
 WINDOWS_FILES = {"desktop.ini", "thumbs.db"}
-MODES = {1: "L", 3: "RGB"}
-
-
-def images(
-    raw_dir: Path, *, path: str, image_size: Any = None, channels: int = 3
-) -> tuple[np.ndarray, np.ndarray | None, list[str]]:
-    """Load the images of a folder, sorted by path.
-
-    Parameters
-    ----------
-    raw_dir : Path
-        Ignored.
-    path : str
-        Folder of images, see `list_files`.
-    image_size : int or [int, int], optional
-        Side, or height and width, to which all images are resized; required if their sizes differ.
-    channels : {3, 1}, default=3
-        3 converts all images to RGB, 1 to grey.
-
-    Returns
-    -------
-    X : ndarray of shape (n, h, w, channels)
-        Images, uint8.
-    y : ndarray of shape (n,) or None
-        Labels; None for unlabelled data.
-    names : list of str
-        The files.
-
-    Raises
-    ------
-    InputError
-        If an option is invalid, a file is not an image with 8 bits per channel, or sizes differ.
-    """
-    if channels not in MODES or isinstance(channels, bool):
-        raise InputError(f"channels={channels!r} should be 1 or 3.")
-    size = _size(image_size)
-    files, y = list_files(Path(path), IMAGE_SUFFIXES)
-    log_ignored(Path(path), IMAGE_SUFFIXES)
-    pixels = [_read_image(file, MODES[channels], size) for file in files]
-    for file, image in zip(files, pixels, strict=True):
-        if image.shape != pixels[0].shape:
-            raise InputError(
-                f"{file}: shape {image.shape[:2]} differs from that of {files[0]}, {pixels[0].shape[:2]}; "
-                "set image_size."
-            )
-    X = np.stack(pixels).reshape(len(pixels), *pixels[0].shape[:2], channels)
-    return X, y, [str(file) for file in files]
+SHOWN = 5  # names in a line of the log
 
 
 def list_files(folder: Path, suffixes: tuple[str, ...]) -> tuple[list[Path], np.ndarray | None]:
@@ -98,7 +54,7 @@ def list_files(folder: Path, suffixes: tuple[str, ...]) -> tuple[list[Path], np.
 
 
 def visible_files(folder: Path) -> list[Path]:
-    """All files in a folder and its subfolders without hidden files and system files.
+    """All files in a folder and its subfolders without hidden files and system files; links are followed.
 
     Parameters
     ----------
@@ -108,19 +64,34 @@ def visible_files(folder: Path) -> list[Path]:
     Returns
     -------
     list of Path
-        The files, sorted by path.
+        The files, sorted by path; links to a folder above them and broken links are left out.
+
+    Raises
+    ------
+    InputError
+        If a subfolder cannot be read.
     """
-    return sorted(
-        file
-        for file in folder.rglob("*")
-        if file.is_file()
-        and file.name.lower() not in WINDOWS_FILES
-        and not any(part.startswith(".") for part in file.relative_to(folder).parts)
-    )
+    return sorted(file for file in _walk(folder, (folder.resolve(),)) if file.is_file())
+
+
+def _walk(folder: Path, above: tuple[Path, ...]) -> Iterator[Path]:
+    """All entries below a folder that are no readable subfolders; `above` are the real folders above them."""
+    try:
+        entries = list(folder.iterdir())
+    except OSError as error:
+        raise InputError(f"{folder} cannot be read: {error.strerror}.") from error
+    for entry in entries:
+        if entry.name.startswith(".") or entry.name.lower() in WINDOWS_FILES:
+            continue
+        real = entry.resolve() if entry.is_dir() else None
+        if real is None or real in above:
+            yield entry
+        else:
+            yield from _walk(entry, (*above, real))
 
 
 def log_ignored(folder: Path, suffixes: tuple[str, ...]) -> None:
-    """Log a warning that names the first files of a folder with other endings.
+    """Log warnings that name the first files of a folder with other endings, and links that lead nowhere.
 
     Parameters
     ----------
@@ -129,39 +100,19 @@ def log_ignored(folder: Path, suffixes: tuple[str, ...]) -> None:
     suffixes : tuple of str
         Endings of the files that are not ignored, in lower case.
     """
-    ignored = [file for file in visible_files(folder) if file.suffix.lower() not in suffixes]
-    if ignored:
-        named = ", ".join(str(file.relative_to(folder)) for file in ignored[:5])
-        more = f" and {len(ignored) - 5} more" if len(ignored) > 5 else ""
-        logger.warning("%s: ignored, not ending with %s: %s%s", folder, ", ".join(suffixes), named, more)
-
-
-def _size(image_size: Any) -> tuple[int, int] | None:
-    if image_size is None:
-        return None
-    sides = [image_size, image_size] if isinstance(image_size, int) else image_size
-    if (
-        not isinstance(sides, list | tuple)
-        or len(sides) != 2
-        or not all(
-            isinstance(side, int) and not isinstance(side, bool) and 0 < side <= 2**12 for side in sides
-        )
+    entries = sorted(_walk(folder, (folder.resolve(),)))
+    files = [entry for entry in entries if entry.is_file()]
+    ignored = [file for file in files if file.suffix.lower() not in suffixes]
+    others = [entry for entry in entries if not entry.is_file()]
+    for reason, found in (
+        (f"ignored, not ending with {', '.join(suffixes)}", ignored),
+        ("ignored, a link that is broken or leads to a folder above it, or no file", others),
     ):
-        raise InputError(
-            f"image_size={image_size!r} should be an integer from 1 to 4096, or [height, width]."
-        )
-    return sides[0], sides[1]
+        if found:
+            logger.warning("%s: %s: %s", folder, reason, first_names(folder, found))
 
 
-def _read_image(file: Path, mode: str, size: tuple[int, int] | None) -> np.ndarray:
-    from PIL import Image, ImageOps
-
-    from dekm.datasets.raw.pictures import picture
-
-    with picture(file, file) as image:
-        if image.mode.startswith(("I", "F")):
-            raise InputError(f"{file}: an image of mode {image.mode!r} should have 8 bits per channel.")
-        upright = ImageOps.exif_transpose(image).convert(mode)
-        if size is not None:
-            upright = upright.resize((size[1], size[0]), Image.Resampling.BILINEAR)
-        return np.asarray(upright)
+def first_names(folder: Path, files: Sequence[Path]) -> str:
+    """The first paths of some files in a folder, and the number of the others."""
+    named = ", ".join(str(file.relative_to(folder)) for file in files[:SHOWN])
+    return named + (f" and {len(files) - SHOWN} more" if len(files) > SHOWN else "")

@@ -10,6 +10,7 @@ from dekm.datasets.labels import label_vector
 from dekm.datasets.user.arrays import as_samples
 from dekm.errors import InputError
 from dekm.outside import load_attribute
+from dekm.scaling import check_channels_last
 
 
 def outside(raw_dir: Path, *, loader: str, path: str | None = None) -> tuple[Any, np.ndarray | None]:
@@ -45,12 +46,22 @@ def outside(raw_dir: Path, *, loader: str, path: str | None = None) -> tuple[Any
     except Exception as error:
         text = str(error).partition("\n")[0]
         raise InputError(f"{name} should return X and y: {type(error).__name__}: {text}.") from error
-    samples = (
-        sparse.csr_matrix(X, dtype=np.float32) if sparse.issparse(X) else as_samples(np.asarray(X), name)
-    )
+    samples = as_samples(_as_array(X, name), name)
     if y is None:
         return samples, None
     labels = label_vector(y, name)
     if len(labels) != samples.shape[0]:
         raise InputError(f"{name}: {len(labels)} labels should be {samples.shape[0]}, one per sample.")
     return samples, labels
+
+
+def _as_array(X: Any, name: str) -> Any:
+    """Samples as an array or a sparse matrix; a dataset of PyTorch, for example, is refused."""
+    if sparse.issparse(X):
+        return X
+    if not isinstance(X, list | tuple) and not hasattr(X, "__array__"):
+        raise InputError(f"{name} should return X as an array; it returns a {type(X).__name__}.")
+    array = np.asarray(X.detach() if hasattr(X, "detach") else X)
+    if array.ndim == 4:
+        check_channels_last(name, array.shape, "return np.moveaxis(X, 1, -1)")
+    return array

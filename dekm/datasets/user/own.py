@@ -4,21 +4,22 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from dekm.datasets.dataset import Dataset
+from dekm.datasets.dataset import Dataset, RawSet
 from dekm.datasets.user import tables
 from dekm.datasets.user.arrays import array_shape
 from dekm.datasets.user.folders import IMAGE_SUFFIXES, TEXT_SUFFIXES, list_files, visible_files
+from dekm.datasets.user.formats import ARRAYS, ENDINGS, TABLES, format_of
 from dekm.datasets.user.table_files import most_rows, read_table
 from dekm.errors import InputError, shown
+from dekm.scaling import TABLE_SCALINGS
 
 Kind = Literal["images", "text", "table"]
 
 LICENCE = "the user's own data"
-TABLES = (".csv", ".parquet")
-ARRAYS = (".npy", ".npz")
+TEXT_SCALINGS = ("unit", "paper")
 
 
-def own_dataset(name: str, block: Mapping[str, Any]) -> Dataset:
+def own_dataset(name: str, block: Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> Dataset:
     """Dataset that a block of settings describes; only the header of a file is read yet.
 
     Parameters
@@ -28,16 +29,20 @@ def own_dataset(name: str, block: Mapping[str, Any]) -> Dataset:
     block : Mapping of str to Any
         `path` and `n_clusters`; optionally `label`, the name in tables; and the options of the loader:
 
-        - ``.npy`` or ``.npz`` file: `labels`, see `arrays.array`;
-        - ``.csv`` or ``.parquet`` file: `label_column`, see `tables.table`, and for texts `text_column`,
-          `stem` and `scaling`, see `texts.from_column`;
-        - folder of images: `image_size` and `channels`, see `folders.images`;
+        - file of arrays: `labels`, `array`, `label_array` and `channels`, see `arrays.array`;
+        - table: `label_column` and `ignore_columns`, see `tables.table`, and for texts `text_column`,
+          `label_column`, `stem` and `scaling`, see `texts.from_column`;
+        - folder of images: `image_size`, `channels` and `skip_damaged`, see `images.images`;
         - folder of texts: `stem` and `scaling`, see `texts.from_folder`.
 
-        A folder of both images and texts needs `kind`, "images" or "text".
+        Rows of numbers, of a table or an array, have the option `scaling` too, see
+        `dekm.scaling.learn_column_scaling`. A folder of both images and texts needs `kind`, "images" or
+        "text". A path may start with "~", the home folder.
 
         Instead of a file or folder, a `loader`, the import path "module:function" of a function, see
         `loaders.outside`; it needs `kind`, "images", "text" or "table", and may have a `path`.
+    defaults : Mapping of str to Any, optional
+        Options of the loader that are used where the block has none and the loader accepts them.
 
     Returns
     -------
@@ -49,17 +54,23 @@ def own_dataset(name: str, block: Mapping[str, Any]) -> Dataset:
     InputError
         If a setting is missing, unknown or of the wrong type, or if a path or a column does not exist.
     """
-    options = dict(block)
+    options, given = dict(block), dict(defaults or {})
     if "loader" in options:
         return _loaded_dataset(name, options)
-    path = Path(_pop(name, options, "path", str, "a path"))
+    path = find_path(_pop(name, options, "path", str, "a path"))
     n_clusters = _pop(name, options, "n_clusters", int, "an integer >= 1")
     if n_clusters < 1:
         raise InputError(f"{name}: n_clusters={n_clusters} should be an integer >= 1.")
     label = _pop(name, options, "label", str, "a name", default=name)
     wanted = _pop(name, options, "kind", str, "'images' or 'text'", default="")
-    kind, loader = _loader(name, path, wanted, "text_column" in options)
-    dataset = Dataset(label, kind, None, n_clusters, None, f"dekm.datasets.user.{loader}", LICENCE)
+    kind, loader = _loader(name, path, wanted, given | options)
+    loader = f"dekm.datasets.user.{loader}"
+    accepted = RawSet(loader).options()
+    options = {key: value for key, value in given.items() if key in accepted} | options
+    scaling = _pop_scaling(name, options, kind)
+    if isinstance(options.get("labels"), str):
+        options["labels"] = str(find_path(options["labels"]))
+    dataset = Dataset(label, kind, None, n_clusters, None, loader, LICENCE, scaling=scaling)
     dataset = dataset.with_options({"path": str(path), **options})
     _check_options(name, dataset)
     return dataset
@@ -78,8 +89,8 @@ def most_samples(dataset: Dataset) -> int | None:
     path = Path(dataset.options["path"])
     if path.is_dir():
         return len(list_files(path, IMAGE_SUFFIXES if dataset.kind == "images" else TEXT_SUFFIXES)[0])
-    if path.suffix.lower() in ARRAYS:
-        return array_shape(path)[0]
+    if format_of(path) in ARRAYS:
+        return array_shape(path, dataset.options.get("array"), dataset.options.get("label_array"))[0]
     return most_rows(path)
 
 
@@ -103,7 +114,31 @@ def feature_names(dataset: Dataset) -> list[str] | None:
     """
     if not dataset.loader.endswith("tables:table"):
         return None
-    return tables.feature_names(Path(dataset.options["path"]), dataset.options.get("label_column"))
+    ignored = dataset.options.get("ignore_columns", ())
+    return tables.feature_names(Path(dataset.options["path"]), dataset.options.get("label_column"), ignored)
+
+
+def find_path(path: str) -> Path:
+    """A path that a user gave; it may start with "~", the home folder.
+
+    Raises
+    ------
+    InputError
+        If the home folder of a user is unknown.
+    """
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        raise InputError(f"path={path!r}: the home folder is unknown.") from error
+
+
+def _pop_scaling(name: str, options: dict[str, Any], kind: str) -> str:
+    """The scaling of the columns of a table, which is no option of its loader; that of texts stays."""
+    valid = {"table": TABLE_SCALINGS, "text": TEXT_SCALINGS}.get(kind, ())
+    if "scaling" in options and options["scaling"] not in valid:
+        right = f"one of {', '.join(valid)}" if valid else "left out: it is for tables and texts"
+        raise InputError(f"{name}: scaling={shown(options['scaling'])} should be {right}.")
+    return str(options.pop("scaling", "auto")) if kind == "table" else "none"
 
 
 def _loaded_dataset(name: str, options: dict[str, Any]) -> Dataset:
@@ -111,9 +146,13 @@ def _loaded_dataset(name: str, options: dict[str, Any]) -> Dataset:
     n_clusters = _pop(name, options, "n_clusters", int, "an integer >= 1")
     label = _pop(name, options, "label", str, "a name", default=name)
     kind = _pop(name, options, "kind", str, "'images', 'text' or 'table'")
-    if "path" in options and not Path(options["path"]).exists():
-        raise InputError(f"{name}: path={options['path']!r} does not exist.")
-    dataset = Dataset(label, kind, None, n_clusters, None, "dekm.datasets.user.loaders:outside", LICENCE)
+    if "path" in options:
+        options["path"] = str(find_path(options["path"]))
+        if not Path(options["path"]).exists():
+            raise InputError(f"{name}: path={options['path']!r} does not exist.")
+    scaling = _pop_scaling(name, options, kind) if kind != "text" else "none"
+    loader = "dekm.datasets.user.loaders:outside"
+    dataset = Dataset(label, kind, None, n_clusters, None, loader, LICENCE, scaling=scaling)
     return dataset.with_options(options)
 
 
@@ -124,17 +163,20 @@ def _check_options(name: str, dataset: Dataset) -> None:
     if labels is not None and not (isinstance(labels, str) and Path(labels).is_file()):
         raise InputError(f"{name}: labels={labels!r} should be an existing file.")
     columns = {key: options[key] for key in ("label_column", "text_column") if key in options}
-    if columns:
-        names, _ = read_table(path)
+    ignored = options.get("ignore_columns", [])
+    if not isinstance(ignored, list | tuple) or not all(isinstance(column, str) for column in ignored):
+        raise InputError(f"{name}: ignore_columns={shown(ignored)} should be a list of names of columns.")
+    if columns or ignored:
+        names, _ = read_table(path, ignored=ignored, wanted=list(columns.values()))
         for setting, column in columns.items():
             tables.column_position(path, names, setting, column)
 
 
-def _loader(name: str, path: Path, wanted: str, has_text: bool) -> tuple[Kind, str]:
+def _loader(name: str, path: Path, wanted: str, options: Mapping[str, Any]) -> tuple[Kind, str]:
     if path.is_dir():
         kind = wanted or _kind_of_folder(name, path)
         if kind == "images":
-            return "images", "folders:images"
+            return "images", "images:images"
         if kind == "text":
             return "text", "texts:from_folder"
         raise InputError(f"{name}: kind={kind!r} should be 'images' or 'text'.")
@@ -142,13 +184,12 @@ def _loader(name: str, path: Path, wanted: str, has_text: bool) -> tuple[Kind, s
         raise InputError(f"{name}: kind={wanted!r} should be left out: path={str(path)!r} is not a folder.")
     if not path.exists():
         raise InputError(f"{name}: path={str(path)!r} does not exist.")
-    if path.suffix.lower() in TABLES:
-        return ("text", "texts:from_column") if has_text else ("table", "tables:table")
-    if path.suffix.lower() in ARRAYS:
-        return ("images" if len(array_shape(path)) > 2 else "table"), "arrays:array"
-    raise InputError(
-        f"{name}: path={str(path)!r} should be a folder or end with {', '.join(ARRAYS + TABLES)}."
-    )
+    if format_of(path) in TABLES:
+        return ("text", "texts:from_column") if "text_column" in options else ("table", "tables:table")
+    if format_of(path) in ARRAYS:
+        shape = array_shape(path, options.get("array"), options.get("label_array"))
+        return ("images" if len(shape) > 2 else "table"), "arrays:array"
+    raise InputError(f"{name}: path={str(path)!r} should be a folder or end with {ENDINGS}.")
 
 
 def _kind_of_folder(name: str, path: Path) -> str:

@@ -1,41 +1,77 @@
-"""CSV and Parquet files, read row by row."""
+"""Tables of a user, read row by row: CSV, TSV, JSON Lines and Parquet files."""
 
 import csv
+import json
+import logging
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-from dekm.errors import InputError
+from dekm.datasets.user.formats import format_of, opened_text
+from dekm.errors import InputError, shown
 from dekm.files.reading import readable
 
+logger = logging.getLogger(__name__)
+
 LONGEST_CELL = 2**30  # characters
-SEPARATORS = ";\t|"  # written by other programs instead of commas
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+OTHERS = ";\t|,"  # written by other programs instead
+TRUTH = {"true": 1.0, "false": 0.0}
+INDEX_NAME = re.compile(r"(__index_level_\d+__|Unnamed: 0)\Z")  # of a pandas index that was saved as a column
 Rows = Iterator[tuple[int, list[Any]]]
 
 
-def read_table(file: Path) -> tuple[list[str], Rows]:
+def read_table(
+    file: Path, *, ignored: Collection[str] = (), wanted: Collection[str] = ()
+) -> tuple[list[str], Rows]:
     """Open a table.
+
+    The index of a pandas data frame that was saved with it is no column of the table.
 
     Parameters
     ----------
     file : Path
-        ``.csv`` or ``.parquet`` file.
+        Table of one of the formats in `formats.TABLES`.
+    ignored : collection of str
+        Columns to leave out.
+    wanted : collection of str
+        Columns to keep even if they are an index.
 
     Returns
     -------
     names : list of str
         Names of the columns.
     rows : iterator of tuple of (int, list)
-        Number and cells of each row; the number is that of the line in a CSV file, and counts from 1 in a
+        Number and cells of each row; the number is that of the line in a file of text, and counts from 1 in a
         Parquet file.
 
     Raises
     ------
     InputError
-        If the file cannot be read, or a column has no name or the name of another column.
+        If the file cannot be read, a column has no name or the name of another column, or there is no column
+        to ignore.
     """
-    names, rows = _read_parquet(file) if file.suffix.lower() == ".parquet" else _read_csv(file)
+    kind = format_of(file)
+    index: set[str] = set()
+    if kind == ".parquet":
+        names, index, rows = _read_parquet(file)
+    else:
+        names, rows = _read_jsonl(file) if kind == ".jsonl" else _read_csv(file, SEPARATORS[kind])
+    _check_names(file, names, ignored)
+    index |= {name for name in names if INDEX_NAME.match(name)}
+    index -= {*ignored, *wanted}
+    if index:
+        logger.info("%s: ignored, a saved index: %s", file, ", ".join(sorted(index)))
+    left_out = index.union(ignored)
+    if not left_out:
+        return names, rows
+    kept = [i for i, name in enumerate(names) if name not in left_out]
+    return [names[i] for i in kept], ((number, [cells[i] for i in kept]) for number, cells in rows)
+
+
+def _check_names(file: Path, names: list[str], ignored: Collection[str]) -> None:
     if not all(names):
         raise InputError(
             f"{file}: column {names.index('') + 1} has no name. If it numbers the rows, remove it, because "
@@ -44,25 +80,31 @@ def read_table(file: Path) -> tuple[list[str], Rows]:
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise InputError(f"{file}: column {twice[0]!r} appears twice.")
-    return names, rows
+    for name in ignored:
+        if name not in names:
+            raise InputError(
+                f"ignore_columns: {file} has no column {shown(name)}; it has {', '.join(names)}."
+                f"{separator_hint(file, names)}"
+            )
 
 
 def most_rows(file: Path) -> int:
-    """Maximum number of rows of a table, from the lines of a CSV file or the metadata of a Parquet file."""
-    if file.suffix.lower() == ".parquet":
+    """Maximum number of rows of a table, from the lines of a text file or the metadata of a Parquet file."""
+    kind = format_of(file)
+    if kind == ".parquet":
         with readable(file, "Parquet file"), _open_parquet(file) as opened:
             return int(opened.metadata.num_rows)
-    with readable(file, "CSV file"), file.open(encoding="utf-8", errors="replace") as stream:
-        return sum(1 for _ in stream) - 1
+    with opened_text(file, f"{kind[1:].upper()} file") as stream:
+        return sum(1 for _ in stream) - (kind != ".jsonl")
 
 
 def separator_hint(file: Path, names: list[str]) -> str:
-    """Hint for error messages about a CSV file that seems to have another separator.
+    """Hint for error messages about a file that seems to have another separator.
 
     Parameters
     ----------
     file : Path
-        ``.csv`` or ``.parquet`` file.
+        The table.
     names : list of str
         Names of the columns.
 
@@ -71,45 +113,53 @@ def separator_hint(file: Path, names: list[str]) -> str:
     str
         The hint, if the names contain another separator at least once per column; otherwise an empty string.
     """
-    for separator in SEPARATORS if file.suffix.lower() == ".csv" else "":
-        if "".join(names).count(separator) >= len(names):
-            return f" The separator seems to be {separator!r}; it should be ','."
+    right = SEPARATORS.get(format_of(file))
+    for separator in OTHERS if right else "":
+        if separator != right and "".join(names).count(separator) >= len(names):
+            return f" The separator seems to be {separator!r}; it should be {right!r}."
     return ""
 
 
-def is_number(cell: Any) -> bool:
-    """Whether a cell is a finite number.
+def to_number(cell: Any) -> float | None:
+    """The number in a cell.
 
     Parameters
     ----------
     cell : Any
-        The cell.
+        The cell; the words true and false, in any case, are 1 and 0.
 
     Returns
     -------
-    bool
-        Whether `float` converts it to a finite number.
+    float or None
+        The number; None if the cell is not a finite number in ASCII digits, without underscores.
     """
+    if isinstance(cell, str):
+        text = cell.strip()
+        if text.lower() in TRUTH:
+            return TRUTH[text.lower()]
+        if "_" in text or not text.isascii():  # which Python accepts in a number
+            return None
     try:
-        return math.isfinite(float(cell))
+        number = float(cell)
     except (TypeError, ValueError, OverflowError):
-        return False
+        return None
+    return number if math.isfinite(number) else None
 
 
-def _read_csv(file: Path) -> tuple[list[str], Rows]:
-    rows = _csv_rows(file)
+def _read_csv(file: Path, separator: str) -> tuple[list[str], Rows]:
+    rows = _csv_rows(file, separator)
     _, names = next(rows, (0, []))
     if not names:
         raise InputError(f"{file} is empty; its first row should name the columns.")
-    if all(is_number(name) for name in names):
+    if all(to_number(name) is not None for name in names):
         raise InputError(f"{file}: row 1 should name the columns, but has only numbers.")
     return names, _of_width(rows, names, file)
 
 
-def _csv_rows(file: Path) -> Rows:
+def _csv_rows(file: Path, separator: str) -> Rows:
     csv.field_size_limit(LONGEST_CELL)  # of all readers of this process; by default 131,072
-    with readable(file, "CSV file"), file.open(newline="", encoding="utf-8-sig") as stream:
-        reader = csv.reader(stream, strict=True)
+    with opened_text(file, "CSV file") as stream:
+        reader = csv.reader(stream, delimiter=separator, strict=True)
         for cells in reader:
             if cells:
                 yield reader.line_num, cells
@@ -125,18 +175,38 @@ def _of_width(rows: Rows, names: list[str], file: Path) -> Rows:
         yield number, cells
 
 
-def _read_parquet(file: Path) -> tuple[list[str], Rows]:
+def _read_jsonl(file: Path) -> tuple[list[str], Rows]:
+    """The keys of all objects in the order of their first use; one that an object lacks is an empty cell."""
+    objects = []
+    with opened_text(file, "JSON Lines file") as stream:
+        for number, line in enumerate(stream, 1):
+            value = json.loads(line) if line.strip() else {}
+            if not isinstance(value, dict):
+                raise InputError(f"{file}: line {number} should be an object, such as {{...}}.")
+            if value:
+                objects.append((number, value))
+    names = list(dict.fromkeys(str(name) for _, value in objects for name in value))
+    if not names:
+        raise InputError(f"{file} is empty; each line should be an object, such as {{...}}.")
+    return names, ((number, [value.get(name) for name in names]) for number, value in objects)
+
+
+def _read_parquet(file: Path) -> tuple[list[str], set[str], Rows]:
     with readable(file, "Parquet file"):
         opened = _open_parquet(file)
-        names = [str(name) for name in opened.schema_arrow.names]
-    return names, _parquet_rows(file, opened)
+        schema = opened.schema_arrow
+        described = (schema.pandas_metadata or {}).get("index_columns", [])
+        index = {name for name in described if isinstance(name, str)}  # a range is no column
+        return [str(name) for name in schema.names], index, _parquet_rows(file, opened)
 
 
 def _open_parquet(file: Path) -> Any:
     try:
         from pyarrow import parquet
     except ModuleNotFoundError as error:
-        raise InputError(f"{file}: a Parquet file needs the package pyarrow.") from error
+        raise InputError(
+            f"{file}: a Parquet file needs the package pyarrow: pip install 'dekm[parquet]'."
+        ) from error
     return parquet.ParquetFile(file)
 
 

@@ -1,21 +1,25 @@
-"""A user's tables: CSV and Parquet files."""
+"""A user's tables of numbers."""
 
 from array import array
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dekm.datasets.labels import label_vector
-from dekm.datasets.user.table_files import is_number, read_table, separator_hint
+from dekm.datasets.user.table_files import read_table, separator_hint, to_number
 from dekm.errors import InputError
 
 LARGEST = float(np.finfo(np.float32).max)
-COLUMN_HINT = " If the column holds labels, name it in label_column; if texts, in text_column."
+COLUMN_HINT = (
+    " If the column holds labels, name it in label_column; if texts, in text_column; if neither, in "
+    "ignore_columns."
+)
 
 
 def table(
-    raw_dir: Path, *, path: str, label_column: str | None = None
+    raw_dir: Path, *, path: str, label_column: str | None = None, ignore_columns: Sequence[str] = ()
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Load a table of numbers.
 
@@ -24,9 +28,11 @@ def table(
     raw_dir : Path
         Ignored.
     path : str
-        ``.parquet`` file, or ``.csv`` file whose first row names the columns.
+        Table, see `table_files.read_table`; the first row of a file of text names the columns.
     label_column : str, optional
         Name of the column of labels; all other columns are features.
+    ignore_columns : sequence of str
+        Names of columns that are no features.
 
     Returns
     -------
@@ -41,7 +47,7 @@ def table(
         If the file is damaged, or a cell is not a finite number; the message names row and column.
     """
     file = Path(path)
-    names, rows = read_table(file)
+    names, rows = read_table(file, ignored=ignore_columns, wanted=[label_column or ""])
     label = column_position(file, names, "label_column", label_column)
     hint = separator_hint(file, names) or ("" if label_column else COLUMN_HINT)
     columns = [i for i in range(len(names)) if i != label]
@@ -56,15 +62,19 @@ def table(
     return X, None if label is None else label_vector(labels, file)
 
 
-def feature_names(file: Path, label_column: str | None = None) -> list[str]:
+def feature_names(
+    file: Path, label_column: str | None = None, ignore_columns: Sequence[str] = ()
+) -> list[str]:
     """Names of the columns that `table` loads as features.
 
     Parameters
     ----------
     file : Path
-        ``.csv`` or ``.parquet`` file.
+        The table.
     label_column : str, optional
         Name of the column of labels.
+    ignore_columns : sequence of str
+        Names of columns that are no features.
 
     Returns
     -------
@@ -76,7 +86,8 @@ def feature_names(file: Path, label_column: str | None = None) -> list[str]:
     InputError
         If the file cannot be read.
     """
-    return [name for name in read_table(file)[0] if name != label_column]
+    names, _ = read_table(file, ignored=ignore_columns, wanted=[label_column or ""])
+    return [name for name in names if name != label_column]
 
 
 def column_position(file: Path, names: list[str], setting: str, column: str | None) -> Any:
@@ -144,8 +155,9 @@ def label_of(cell: Any, file: Path, row: int, column: str) -> str:
 
 
 def _number(cell: Any, file: Path, row: int, column: str, hint: str) -> float:
-    if is_number(cell) and abs(float(cell)) <= LARGEST:
-        return float(cell)
+    number = to_number(cell)
+    if number is not None and abs(number) <= LARGEST:
+        return number
     is_text = isinstance(cell, str) and cell.strip()
     raise InputError(
         f"{file}: row {row}, column {column!r}: {str(cell)[:60]!r} is not a finite number."

@@ -7,9 +7,9 @@ import numpy as np
 from dekm.datasets.labels import label_vector
 from dekm.datasets.tfidf import Scaling, Texts
 from dekm.datasets.user.folders import TEXT_SUFFIXES, list_files, log_ignored
+from dekm.datasets.user.formats import opened_text
 from dekm.datasets.user.table_files import read_table
 from dekm.datasets.user.tables import column_position, label_of
-from dekm.files.reading import readable
 
 
 def from_folder(
@@ -46,8 +46,8 @@ def from_folder(
     log_ignored(Path(path), TEXT_SUFFIXES)
     documents = []
     for file in files:
-        with readable(file, "text in UTF-8"):
-            documents.append(file.read_text(encoding="utf-8-sig"))
+        with opened_text(file, "text in UTF-8") as stream:
+            documents.append(stream.read())
     return Texts(documents, stem, scaling), y, [str(file) for file in files]
 
 
@@ -67,7 +67,7 @@ def from_column(
     raw_dir : Path
         Ignored.
     path : str
-        ``.parquet`` file, or ``.csv`` file whose first row names the columns.
+        Table, see `table_files.read_table`; the first row of a file of text names the columns.
     text_column : str
         Name of the column of texts; an empty cell is an empty text.
     label_column : str, optional
@@ -90,7 +90,7 @@ def from_column(
         If the file is damaged or lacks a column, or a row has no label.
     """
     file = Path(path)
-    names, rows = read_table(file)
+    names, rows = read_table(file, wanted=[text_column, label_column or ""])
     text = column_position(file, names, "text_column", text_column)
     label = column_position(file, names, "label_column", label_column)
     documents, labels = [], []

@@ -36,7 +36,7 @@ def test_bytes_of_images_are_scaled_and_other_bytes_are_not(tmp_path):
     np.save(tmp_path / "image.npy", np.full((2, 3, 3), 255, np.uint8))
     np.save(tmp_path / "table.npy", np.full((2, 3), 255, np.uint8))
     assert prepare(tmp_path, {"path": str(tmp_path / "image.npy")})[0].max() == 1
-    assert prepare(tmp_path, {"path": str(tmp_path / "table.npy")})[0].max() == 255
+    assert prepare(tmp_path, {"path": str(tmp_path / "table.npy"), "scaling": "none"})[0].max() == 255
 
 
 @pytest.mark.parametrize(

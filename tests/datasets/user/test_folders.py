@@ -2,7 +2,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from dekm.datasets.user.folders import visible_files
 from dekm.errors import InputError
+from dekm.files import files_digest
 from tests.helpers.own_data import prepare, save_image
 from tests.helpers.upstream import write
 
@@ -86,9 +88,95 @@ def test_images_at_several_depths_are_an_error(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "option", [{"image_size": 0}, {"image_size": [3]}, {"channels": 2}, {"image_size": "3"}]
+    "option",
+    [{"image_size": 0}, {"image_size": [3]}, {"channels": 2}, {"image_size": "3"}, {"skip_damaged": 1}],
 )
 def test_an_image_option_of_another_value_is_an_error_that_names_it(tmp_path, option):
     save_image(tmp_path / "flat/1.png", (4, 4), 0, mode="L")
     with pytest.raises(InputError, match=next(iter(option))):
         prepare(tmp_path, {"path": str(tmp_path / "flat"), **option})
+
+
+@pytest.fixture
+def linked(tmp_path):
+    """A folder whose classes are links, with links that lead nowhere or in a circle."""
+    for name in ("cats", "dogs"):
+        for i in range(2):
+            save_image(tmp_path / f"store/{name}/{i}.png", (4, 4), 40 * i, mode="L")
+        (tmp_path / "faces").mkdir(exist_ok=True)
+        (tmp_path / "faces" / name).symlink_to(tmp_path / "store" / name)
+    save_image(tmp_path / "faces/own/0.png", (4, 4), 9, mode="L")
+    save_image(tmp_path / "other.png", (4, 4), 9, mode="L")
+    (tmp_path / "faces/own/1.png").symlink_to(tmp_path / "other.png")
+    (tmp_path / "faces/own/2.png").symlink_to(tmp_path / "nowhere.png")
+    (tmp_path / "faces/own/circle").symlink_to(tmp_path / "faces")
+    return tmp_path / "faces"
+
+
+def test_links_to_folders_and_files_are_followed_and_others_are_named(linked, caplog):
+    X, y, facts = prepare(linked.parent, {"path": str(linked)})
+    assert len(X) == 6
+    assert y.tolist() == [0, 0, 1, 1, 2, 2]
+    assert facts["class_names"] == ["cats", "dogs", "own"]
+    (message,) = caplog.messages
+    assert "a link that is broken or leads to a folder above it" in message
+    assert message.endswith(": own/2.png, own/circle")
+
+
+def test_the_digest_of_a_folder_changes_with_a_file_behind_a_link(linked):
+    before = files_digest(visible_files(linked))
+    save_image(linked.parent / "store/cats/0.png", (5, 5), 9, mode="L")
+    assert files_digest(visible_files(linked)) != before
+
+
+def test_a_folder_may_be_a_link_itself(linked):
+    (linked.parent / "link").symlink_to(linked)
+    assert len(visible_files(linked.parent / "link")) == 6
+
+
+def test_transparent_pixels_become_white_which_is_said(tmp_path, caplog):
+    save_image(tmp_path / "flat/1.png", (4, 4), (0, 0, 0, 0), mode="RGBA")
+    save_image(tmp_path / "flat/2.png", (4, 4), (10, 20, 30, 255), mode="RGBA")
+    save_image(tmp_path / "flat/3.png", (4, 4), (0, 128), mode="LA")
+    X, _, _ = prepare(tmp_path, {"path": str(tmp_path / "flat")})
+    pixels = (X[:, 0, 0] * 255).round().astype(int).tolist()
+    assert pixels == [[255, 255, 255], [10, 20, 30], [127, 127, 127]]
+    (message,) = caplog.messages
+    assert message.endswith("transparent pixels became white: 1.png, 3.png")
+
+
+def test_further_pages_are_named_and_jfif_is_jpeg(tmp_path, caplog):
+    save_image(tmp_path / "flat/1.jpg", (4, 4), 0, mode="L")
+    (tmp_path / "flat/1.jpg").rename(tmp_path / "flat/1.jfif")
+    pages = [Image.new("L", (4, 4), level) for level in (51, 204)]
+    for name in ("2.tif", "3.gif"):
+        pages[0].save(tmp_path / "flat" / name, save_all=True, append_images=pages[1:])
+    X, _, _ = prepare(tmp_path, {"path": str(tmp_path / "flat"), "channels": 1})
+    np.testing.assert_allclose(X[:, 0, 0, 0], [0, 0.2, 0.2], atol=1e-6)
+    (message,) = caplog.messages
+    assert message.endswith("only the first page or frame was read: 2.tif, 3.gif")
+
+
+def test_all_damaged_images_are_listed_at_once_and_can_be_left_out(tmp_path, caplog):
+    for name in ("a/1.png", "b/1.png", "b/2.png"):
+        save_image(tmp_path / "faces" / name, (4, 4), 0)
+    write(tmp_path / "faces/a/2.png", b"<html>")
+    write(tmp_path / "faces/b/0.png", b"")
+    block = {"path": str(tmp_path / "faces")}
+    with pytest.raises(InputError, match=r"2 of 5 images cannot be read\. Set skip_damaged") as caught:
+        prepare(tmp_path, block)
+    lines = str(caught.value).splitlines()
+    assert [line.split()[0] for line in lines[1:]] == [
+        f"{tmp_path}/faces/{name}.png" for name in ("a/2", "b/0")
+    ]
+    X, y, _ = prepare(tmp_path, block | {"skip_damaged": True})
+    assert len(X) == 3
+    assert y.tolist() == [0, 1, 1]
+    assert caplog.messages[-1].endswith("left out, because they cannot be read: a/2.png, b/0.png")
+
+
+def test_a_folder_of_damaged_images_only_is_an_error(tmp_path):
+    for i in range(2):
+        write(tmp_path / f"flat/{i}.png", b"")
+    with pytest.raises(InputError, match="2 of 2 images cannot be read"):
+        prepare(tmp_path, {"path": str(tmp_path / "flat"), "skip_damaged": True})

@@ -104,3 +104,34 @@ def test_a_block_with_a_loader_needs_its_kind_and_has_no_options_of_files():
         own_dataset("mine", {"loader": "a:b", "n_clusters": 2})
     with pytest.raises(InputError, match=r"options \['image_size', 'loader'\] should be among"):
         own_dataset("mine", {"loader": "a:b", "n_clusters": 2, "kind": "images", "image_size": 8})
+
+
+def channels_first():
+    return np.zeros((6, 3, 8, 8)), None
+
+
+def dataset():
+    return torch.utils.data.TensorDataset(torch.zeros(6, 2)), None
+
+
+def with_gradient():
+    return torch.ones(4, 2, requires_grad=True), None
+
+
+def large():
+    return np.array([[0, 50], [100, 25]]), None
+
+
+def test_channels_first_and_a_dataset_of_pytorch_are_refused(tmp_path):
+    with pytest.raises(InputError, match=r"channels_first': shape \(6, 3, 8, 8\) seems .*np.moveaxis"):
+        prepare(tmp_path, block("channels_first", "images"))
+    with pytest.raises(InputError, match="dataset' should return X as an array; it returns a TensorDataset"):
+        prepare(tmp_path, block("dataset"))
+
+
+def test_a_tensor_that_requires_gradients_is_read_and_rows_are_scaled(tmp_path):
+    assert prepare(tmp_path, block("with_gradient"))[0].tolist() == [[1, 1]] * 4
+    assert prepare(tmp_path, block("large"))[0].tolist() == [[0, 1], [1, 0]]
+    assert prepare(tmp_path, block("large", scaling="none"))[0].max() == 100
+    with pytest.raises(InputError, match="scaling='standard' should be left out"):
+        own_dataset("mine", block("images", "images", n_clusters=2, scaling="standard"))

@@ -32,3 +32,21 @@ def test_a_text_in_a_table_may_be_long(tmp_path):
     write(tmp_path / "x.csv", f"text\n{long}\ncat bird\ndog\n".encode())
     X, _, _ = prepare(tmp_path, {"path": str(tmp_path / "x.csv"), "text_column": "text"})
     assert X.shape[0] == 3
+
+
+def test_texts_in_lines_of_json_are_those_of_a_column(tmp_path):
+    write(tmp_path / "t.csv", b"text,class\ncat dog,a\ndog dog,b\n,b\n")
+    lines = (
+        b'{"text": "cat dog", "class": "a"}\n{"class": "b", "text": "dog dog", "more": [1]}\n{"class": "b"}\n'
+    )
+    write(tmp_path / "t.jsonl", lines)
+    blocks = [{"path": str(tmp_path / name), "text_column": "text"} for name in ("t.csv", "t.jsonl")]
+    from_csv, from_json = (prepare(tmp_path, block | {"label_column": "class"}) for block in blocks)
+    np.testing.assert_array_equal(from_csv[0].toarray(), from_json[0].toarray())
+    assert from_csv[1].tolist() == from_json[1].tolist() == [0, 1, 1]
+
+
+def test_a_text_in_utf_16_is_named(tmp_path):
+    write(tmp_path / "texts/1.txt", "cat".encode("utf-16"))
+    with pytest.raises(InputError, match=r"1\.txt is in UTF-16; save it in UTF-8"):
+        prepare(tmp_path, {"path": str(tmp_path / "texts")})
