@@ -150,10 +150,10 @@ def check(method: str, settings: list[str], modules: Path) -> None:
 def predict(
     run: Path, settings: list[str], definition: list[str], modules: Path | None, **arguments: Any
 ) -> None:
-    """Write the predicted cluster of each new sample."""
+    """Write the predicted cluster of each new sample, and print a line that describes them."""
     with importing():
         from dekm.experiment.prediction import write_predictions
 
     use_folder(modules)
     defined = parse_settings(definition, "--define")
-    write_predictions(run, parse_settings(settings), definition=defined, **arguments)
+    print(write_predictions(run, parse_settings(settings), definition=defined, **arguments))

@@ -9,25 +9,26 @@ import numpy as np
 
 from dekm.datasets import prepared
 from dekm.datasets.dataset import Dataset, Loaded
-from dekm.datasets.scaling import unit_scaled
 from dekm.datasets.tfidf import Texts
-from dekm.datasets.user.own import feature_names, own_dataset
+from dekm.datasets.user.own import feature_names, find_path, own_dataset
 from dekm.errors import InputError
 from dekm.experiment.assignments import center_distances, write_assignments
 from dekm.methods import KNOWN, METHODS, Method, find_method
 from dekm.methods.base import Clusterer
+from dekm.methods.persistence import Saved
 from dekm.results.data import SampleNames
 from dekm.results.folders import SEED_FILES, SeedFolder
+from dekm.scaling import NO_SCALING, PIXELS, InputScaling
 
 logger = logging.getLogger(__name__)
 
-# Settings of the run's own data that do not describe new data: new data need no labels, and no file decides
-# what code loads them;
-LABEL_SETTINGS = {"labels", "label_column", "loader"}
-# new texts may come from a folder instead of a table,
-TABLE_SETTINGS = {"text_column"}
-# and the terms of the run's own texts were made with these.
-TERM_SETTINGS = {"stem", "scaling"}
+# Settings of the run's own data that do not describe new data: new data need no labels, their columns are
+# found by their names, and no file decides what code loads them.
+LABEL_SETTINGS = {"labels", "label_column", "label_array", "ignore_columns", "loader", "path"}
+# The samples of the run's own data were made with these.
+RUN_SETTINGS = {"stem", "scaling"}
+KINDS = {"images": "images", "text": "texts", "table": "rows of numbers"}
+TYPICAL = 0.999  # fraction of the training samples that lie within the distance of a typical sample
 
 
 def write_predictions(
@@ -38,11 +39,11 @@ def write_predictions(
     definition: Mapping[str, Any] | None = None,
     network: str | None = None,
     device: str = "auto",
-) -> None:
+) -> str:
     """Write a CSV file with the cluster of each new sample, in the order of the data.
 
-    New texts become tf-idf rows of the terms of the run's own texts; the columns of a new table are matched
-    by their names.
+    New samples are scaled as those of the run. New texts become tf-idf rows of the terms of the run's own
+    texts; the columns of a new table are matched by their names.
 
     Parameters
     ----------
@@ -60,6 +61,11 @@ def write_predictions(
     device : str
         "auto", "cpu", "cuda" or "cuda:N".
 
+    Returns
+    -------
+    str
+        A line that describes the predictions.
+
     Raises
     ------
     InputError
@@ -73,10 +79,31 @@ def write_predictions(
         method_of_run(seed, definition or {}).load().load(seed.checked("model"), device=device, **given)
     )
     X, classes, files = load_new_data(seed, dataset)
-    X = unit_scaled(X)
+    X = X if isinstance(estimator, Saved) else data_scaling(seed)(X)
     clusters = estimator.predict(X)
     names = SampleNames(np.arange(len(clusters)), None if files is None else np.array(files), classes)
-    write_assignments(out, clusters, names, *distances_of(estimator, X, clusters))
+    distances, margins = distances_of(estimator, X, clusters)
+    write_assignments(out, clusters, names, distances, margins)
+    text = f"{len(clusters)} samples, written to {out}; by cluster {sizes_of(clusters)}"
+    if isinstance(estimator, Clusterer):
+        far = int((distances > typical_distance(estimator)).sum())
+        text += f"; {far} farther from every center than {TYPICAL:.1%} of the training samples"
+    if dataset.kind == "text":
+        unknown = int((abs(X).sum(axis=1) == 0).sum())
+        text += f"; {unknown} empty or without a term of the run"
+    return f"{text}."
+
+
+def sizes_of(clusters: np.ndarray) -> str:
+    """Number of samples of each cluster that has some."""
+    found, counts = np.unique(clusters, return_counts=True)
+    return ", ".join(f"{cluster}: {count}" for cluster, count in zip(found, counts, strict=True))
+
+
+def typical_distance(estimator: Clusterer) -> float:
+    """Distance to their centers within which almost all training samples lie."""
+    distances = np.linalg.norm(estimator.embedding_ - estimator.cluster_centers_[estimator.labels_], axis=1)
+    return float(np.quantile(distances, TYPICAL))
 
 
 def distances_of(estimator: Any, X: Any, clusters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -102,6 +129,14 @@ def check_model(seed: SeedFolder) -> None:
     )
 
 
+def data_scaling(seed: SeedFolder) -> InputScaling:
+    """The rule by which the run's own data were scaled."""
+    facts = seed.data_facts
+    if "scaling" in facts:
+        return InputScaling.from_facts(facts["scaling"])
+    return PIXELS if facts["kind"] == "images" else NO_SCALING
+
+
 def method_of_run(seed: SeedFolder, definition: Mapping[str, Any]) -> Method:
     """The method that made a run.
 
@@ -123,34 +158,56 @@ def method_of_run(seed: SeedFolder, definition: Mapping[str, Any]) -> Method:
 
 
 def describe_new_data(seed: SeedFolder, settings: Mapping[str, Any]) -> Dataset:
-    """The new data as a dataset, described as the run's own data where the settings say nothing else."""
-    for name in TERM_SETTINGS & settings.keys():
+    """The new data as a dataset, described as the run's own data where the settings say nothing else.
+
+    Raises
+    ------
+    InputError
+        If the data are of another kind than those of the run, or a setting is wrong.
+    """
+    for name in RUN_SETTINGS & settings.keys():
         raise InputError(
-            f"{name}={settings[name]!r} should be left out: the setting of the run's own texts is used."
+            f"{name}={settings[name]!r} should be left out: the setting of the run's own data is used."
         )
     if "path" not in settings:
         raise InputError("the new data need --set path=...")
-    ignored = LABEL_SETTINGS | (TABLE_SETTINGS if Path(settings["path"]).is_dir() else set())
-    described = {name: value for name, value in seed.data_facts["options"].items() if name not in ignored}
-    return own_dataset("new data", {"n_clusters": 1, **described, **settings})
+    facts = seed.data_facts
+    defaults = {name: value for name, value in facts["options"].items() if name not in LABEL_SETTINGS}
+    if facts["kind"] == "images":
+        defaults.pop("channels", None)
+        if find_path(settings["path"]).is_dir():
+            defaults["channels"] = facts["shape"][-1]
+    dataset = own_dataset("new data", {"n_clusters": 1, **settings}, defaults)
+    if dataset.kind != facts["kind"]:
+        hint = "; name their column in text_column" if facts["kind"] == "text" else ""
+        raise InputError(
+            f"path={str(settings['path'])!r} holds {KINDS[dataset.kind]}, but the run was made with "
+            f"{KINDS[facts['kind']]}{hint}."
+        )
+    return dataset
 
 
 def load_new_data(seed: SeedFolder, dataset: Dataset) -> Loaded:
     """New samples with the features of the run's own data, in the same order, and what they are called."""
+    features, columns = seed.data_facts.get("features"), feature_names(dataset)
+    if features and columns:
+        check_columns(features, columns, Path(dataset.options["path"]))
+        others = [name for name in columns if name not in features]
+        ignored = [*dataset.options.get("ignore_columns", ()), *others]
+        dataset = dataset.with_options({"ignore_columns": ignored})
     loaded = dataset.load(Path())
     X = loaded.X
     if isinstance(X, Texts):
         terms = prepared.load_terms(seed.data.arrays_file, seed.data.facts_file, seed.facts["data"])
         return loaded._replace(X=X.rows(terms))
-    features, columns = seed.data_facts.get("features"), feature_names(dataset)
     if features and columns:
-        found = find_columns(features, columns, Path(dataset.options["path"]))
-        return loaded._replace(X=np.asarray(X)[:, found])
+        kept = [name for name in columns if name in features]
+        return loaded._replace(X=np.asarray(X)[:, [kept.index(name) for name in features]])
     return loaded
 
 
-def find_columns(features: Sequence[str], names: Sequence[str], path: Path) -> list[int]:
-    """Positions of the run's features among the columns of a new table; further columns are logged.
+def check_columns(features: Sequence[str], names: Sequence[str], path: Path) -> None:
+    """Log the columns of a new table that are no features of the run.
 
     Raises
     ------
@@ -163,4 +220,3 @@ def find_columns(features: Sequence[str], names: Sequence[str], path: Path) -> l
     others = [name for name in names if name not in features]
     if others:
         logger.warning("%s: columns %s are ignored: the run was made without them", path, others)
-    return [names.index(name) for name in features]

@@ -3,8 +3,11 @@ import os
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from PIL import Image
 
+from dekm import DEKM, Autoencoder, KMeans
 from dekm.cli import main
 from dekm.datasets import prepared
 from dekm.datasets.tfidf import Texts
@@ -47,12 +50,13 @@ def prepare(results, path, **given):
     assert main(["prepare", "mine", *place, *settings(path=path, n_clusters=3, **given)]) == 0
 
 
-def cluster(results, method):
+def cluster(results, method, architecture="mlp"):
     """The folder of a run with a tiny network."""
     common = ["--results", str(results), "--seeds", "0", "--device", "cpu"]
     small = {"k_means": {}, "dekm": {"max_iter": 2, "tol": 1}}[method]
     if method == "dekm":
-        assert main(["pretrain", "mine", "mlp", *common, *settings(hidden=[16, 8], n_epochs=3)]) == 0
+        sizes = {"mlp": {"hidden": [16, 8]}, "conv": {"channels": [4, 4, 8]}}[architecture]
+        assert main(["pretrain", "mine", architecture, *common, *settings(**sizes, n_epochs=3)]) == 0
     assert main(["cluster", "mine", method, *common, *settings(**small)]) == 0
     return results / "runs/mine" / method / "seed0"
 
@@ -192,3 +196,135 @@ def test_predictions_have_the_columns_and_values_of_the_clusters_of_a_run(tmp_pa
     write_predictions(run, {"path": str(folder)}, tmp_path / "out.csv", device="cpu")
     assert (tmp_path / "out.csv").read_text() == (run / "clusters.csv").read_text()
     assert (tmp_path / "out.csv").read_text().startswith("row,sample,class,cluster,distance,margin\n0,")
+
+
+@pytest.fixture
+def faces(tmp_path):
+    """A folder of images of three patterns, and their pixels."""
+    rng = np.random.default_rng(0)
+    patterns = rng.integers(0, 256, (3, 4, 4))
+    pixels = np.clip(patterns[np.arange(24) % 3] + rng.normal(0, 9, (24, 4, 4)), 0, 255).astype(np.uint8)
+    for i, image in enumerate(pixels):
+        (tmp_path / "faces").mkdir(exist_ok=True)
+        Image.fromarray(image).save(tmp_path / f"faces/{i:02}.png")
+    return tmp_path / "faces", pixels
+
+
+@pytest.mark.filterwarnings("ignore:The embedding has collapsed")  # of a tiny network
+@pytest.mark.parametrize("method", ["k_means", "dekm"])
+def test_a_model_of_the_pipeline_agrees_with_predict_whatever_the_type_of_the_pixels(faces, tmp_path, method):
+    folder, pixels = faces
+    prepare(tmp_path, folder, channels=1)
+    run = cluster(tmp_path, method, "conv")
+    model = {"k_means": KMeans, "dekm": DEKM}[method].load(run / "model.safetensors", device="cpu")
+    expected = predict(run, tmp_path / "out.csv", path=str(folder))[1]
+    assert expected == np.load(run / "labels.npy").tolist()
+    for X in (pixels, pixels.astype(np.int32), pixels / 255, (pixels / 255).astype(np.float32)):
+        np.save(tmp_path / "x.npy", X)
+        assert model.predict(X).tolist() == expected
+        assert predict(run, tmp_path / "out.csv", path=str(tmp_path / "x.npy"))[1] == expected
+    np.save(tmp_path / "x.npy", pixels.astype(np.float32))
+    with pytest.raises(InputError, match="divide X by 255"):
+        predict(run, tmp_path / "out.csv", path=str(tmp_path / "x.npy"))
+
+
+@pytest.mark.parametrize("scaling", ["auto", "standard", "none"])
+@pytest.mark.parametrize("method", ["k_means", "dekm"])
+def test_new_rows_are_scaled_as_the_table_of_the_run(tmp_path, method, scaling):
+    rng = np.random.default_rng(0)
+    rows = np.array([[0, 900], [50, 0], [100, 500]])[np.arange(30) % 3] + rng.normal(size=(30, 2))
+    np.save(tmp_path / "x.npy", rows)
+    prepare(tmp_path, tmp_path / "x.npy", scaling=scaling)
+    run = cluster(tmp_path, method)
+    labels = np.load(run / "labels.npy")
+    np.save(tmp_path / "few.npy", rows[4:7])
+    assert predict(run, tmp_path / "out.csv", path=str(tmp_path / "few.npy"))[1] == labels[4:7].tolist()
+    model = {"k_means": KMeans, "dekm": DEKM}[method].load(run / "model.safetensors", device="cpu")
+    assert model.predict(rows).tolist() == labels.tolist()
+    np.testing.assert_array_equal(model.transform(rows), np.load(run / "embedding.npy"))
+    if method == "dekm":
+        autoencoder = Autoencoder.load(tmp_path / "pretrained/mine/mlp/seed0/autoencoder.safetensors")
+        np.testing.assert_array_equal(autoencoder.transform(rows), model.autoencoder_.transform(rows))
+    with pytest.raises(InputError, match="scaling='none' should be left out: the setting of the run's own"):
+        predict(run, tmp_path / "out.csv", path=str(tmp_path / "few.npy"), scaling="none")
+
+
+def test_an_index_and_ignored_columns_play_no_part_in_new_tables(tmp_path):
+    frame = pd.DataFrame(
+        {"name": list("pq") * 15, "a": np.arange(30) % 3 * 5.0, "b": np.arange(30) % 3 * 4.0}
+    )
+    frame.sample(frac=1, random_state=0).to_parquet(tmp_path / "old.parquet")
+    prepare(tmp_path, tmp_path / "old.parquet", ignore_columns='["name"]')
+    run = cluster(tmp_path, "k_means")
+    new = frame[["b", "a"]].assign(note="x").set_index(pd.Index(np.arange(30) * 100, name="id"))
+    new.to_parquet(tmp_path / "new.parquet")
+    clusters = predict(run, tmp_path / "out.csv", path=str(tmp_path / "new.parquet"))[1]
+    assert len(set(clusters)) == 3
+    assert clusters == clusters[:3] * 10
+    assert predict(run, tmp_path / "out.csv", path=str(tmp_path / "old.parquet"))[1] == (
+        np.load(run / "labels.npy").tolist()
+    )
+
+
+def test_new_data_of_another_kind_are_named(faces, tmp_path):
+    prepare(tmp_path, faces[0], channels=1)
+    run = cluster(tmp_path, "k_means")
+    table = write(tmp_path / "x.csv", b"a,b\n1,2\n")
+    with pytest.raises(
+        InputError, match=r"x\.csv' holds rows of numbers, but the run was made with images\."
+    ):
+        predict(run, tmp_path / "out.csv", path=str(table))
+    text = write_texts(tmp_path / "texts", ["a", "b"])
+    with pytest.raises(InputError, match="holds texts, but the run was made with images"):
+        predict(run, tmp_path / "out.csv", path=str(text))
+
+
+def test_a_table_without_a_text_column_is_no_text(tmp_path):
+    prepare(tmp_path, write_texts(tmp_path / "texts", documents(30)))
+    run = cluster(tmp_path, "k_means")
+    new = write_table(tmp_path / "new.csv", documents(6))
+    with pytest.raises(InputError, match="the run was made with texts; name their column in text_column"):
+        predict(run, tmp_path / "out.csv", path=str(new))
+    assert len(predict(run, tmp_path / "out.csv", path=str(new), text_column="text")[1]) == 6
+
+
+def test_damaged_images_that_are_left_out_get_no_cluster(faces, tmp_path):
+    prepare(tmp_path, faces[0], channels=1, skip_damaged="true")
+    run = cluster(tmp_path, "k_means")
+    write(faces[0] / "03.png", b"")
+    samples, clusters = predict(run, tmp_path / "out.csv", path=str(faces[0]))
+    assert [Path(name).name for name in samples[:4]] == ["00.png", "01.png", "02.png", "04.png"]
+    assert len(clusters) == 23
+
+
+def test_the_home_folder_may_be_written_as_a_tilde(faces, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    prepare(tmp_path, "~/faces", channels=1)
+    run = cluster(tmp_path, "k_means")
+    samples, _ = predict(run, tmp_path / "out.csv", path="~/faces")
+    assert samples[0] == str(tmp_path / "faces/00.png")
+
+
+def test_predict_prints_how_the_new_samples_are_spread_and_which_are_unlike_the_others(tmp_path, capsys):
+    rows = np.repeat(np.eye(3) * 5, 10, axis=0) + np.random.default_rng(0).normal(0, 0.1, (30, 3))
+    np.save(tmp_path / "x.npy", rows)
+    prepare(tmp_path, tmp_path / "x.npy")
+    run = cluster(tmp_path, "k_means")
+    np.save(tmp_path / "new.npy", np.vstack([rows[:2], rows[12:13], [[9, 9, 9], [-7, 0, 0]]]))
+    out = tmp_path / "out.csv"
+    capsys.readouterr()
+    assert main(["predict", str(run), "--out", str(out), *settings(path=tmp_path / "new.npy")]) == 0
+    line = capsys.readouterr().out
+    assert line.startswith(f"5 samples, written to {out}; by cluster ")
+    assert line.endswith("; 2 farther from every center than 99.9% of the training samples.\n")
+
+
+def test_predict_counts_texts_without_known_terms(tmp_path, capsys):
+    folder = write_texts(tmp_path / "texts", documents(30))
+    prepare(tmp_path, folder)
+    run = cluster(tmp_path, "k_means")
+    write(folder / "a.txt", b"unheard")
+    write(folder / "b.txt", b"")
+    out = ["--out", str(tmp_path / "out.csv")]
+    assert main(["predict", str(run), *out, *settings(path=folder)]) == 0
+    assert "; 2 empty or without a term of the run." in capsys.readouterr().out

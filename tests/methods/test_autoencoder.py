@@ -190,7 +190,7 @@ def test_a_file_of_an_earlier_version_is_read(old, layerwise, blobs, tiny, tmp_p
     weights, facts = saved._state()
     settings = {key: value for key, value in facts["settings"].items() if key != "layerwise"}
     earlier = facts | {"settings": settings | {"pretraining": old}}
-    write_model(tmp_path / "a.safetensors", "Autoencoder", weights, earlier)
+    write_model(tmp_path / "a.safetensors", "Autoencoder", weights, earlier, saved._read_back)
     loaded = Autoencoder.load(tmp_path / "a.safetensors", device="cpu")
     assert loaded.layerwise is layerwise
     np.testing.assert_array_equal(loaded.transform(blobs.X), saved.transform(blobs.X))
