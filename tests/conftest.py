@@ -3,8 +3,10 @@
 import logging
 import os
 import shutil
+import sqlite3
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -110,6 +112,33 @@ def restored_logging() -> Iterator[None]:
     """Undo what the command line does to the logging of warnings."""
     yield
     logging.captureWarnings(False)
+
+
+@pytest.fixture(scope="session")
+def made_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The database of an empty MLflow store."""
+    from dekm.tracking.database import DATABASE, open_store
+
+    folder = tmp_path_factory.mktemp("store")
+    open_store(folder)
+    return folder / DATABASE
+
+
+@pytest.fixture
+def copied_databases(made_database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """New stores in this process get a copy of one database, since MLflow takes seconds to make one."""
+    from dekm.files.atomic import atomic_file
+    from dekm.tracking.database import artifacts_uri
+
+    def create(database: Path) -> None:
+        with atomic_file(database) as temporary:
+            shutil.copyfile(made_database, temporary)
+            with closing(sqlite3.connect(temporary)) as connection:
+                place = artifacts_uri(database.parent, "default")
+                connection.execute("UPDATE experiments SET artifact_location = ?", (place,))
+                connection.commit()
+
+    monkeypatch.setattr("dekm.tracking.database._create", create)
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,5 @@
 import errno
 import json
-import multiprocessing
 import shutil
 import socket
 import sqlite3
@@ -25,7 +24,10 @@ from dekm.tracking.database import local_path, tracking_uri
 from dekm.tracking.runs import log_new_points, start_run
 from dekm.tracking.store import sync_all
 from dekm.tracking.ui import check_port, follow_runs
+from tests.faults.material import start as start_process
 from tests.helpers.ui import serving
+
+pytestmark = pytest.mark.usefixtures("copied_databases")
 
 FACTS = {
     "dataset": "digits",
@@ -242,12 +244,7 @@ def test_eight_processes_at_once_on_a_fresh_store_lose_and_double_nothing(tmp_pa
     folders = [tmp_path / f"set{i}" for i in range(4)]
     for folder in folders:
         write_run(folder, 0)
-    processes = [
-        multiprocessing.get_context("spawn").Process(target=sync_all, args=([folder], tmp_path))
-        for folder in folders + folders
-    ]
-    for process in processes:
-        process.start()
+    processes = [start_process(sync_all, [folder], tmp_path) for folder in folders + folders]
     for process in processes:
         process.join()
     assert [process.exitcode for process in processes] == [0] * 8

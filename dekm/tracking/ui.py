@@ -121,4 +121,5 @@ def serve(results: Sequence[Path], store: Path, port: int) -> None:
     # page could read all runs after its own name has been made to point here.
     hosts = f"127.0.0.1:{port},localhost:{port}"
     arguments = ["--host", "127.0.0.1", "--port", str(port), "--allowed-hosts", hosts]
-    os.execv(sys.executable, [*command, *arguments])
+    # One process answers one person; each of MLflow's four would take seconds to start and 200 MB of memory.
+    os.execv(sys.executable, [*command, *arguments, "--workers", "1"])

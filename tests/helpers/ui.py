@@ -11,7 +11,7 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
-SECONDS_TO_START = 120
+SECONDS_TO_START = 300
 
 
 @contextlib.contextmanager

@@ -134,7 +134,7 @@ def test_a_seed_whose_folder_was_deleted_runs_alone(workspace: Workspace) -> Non
     cell = workspace.results / "runs" / "digits" / "dekm"
     (cell / "summary.json").unlink()
     shutil.rmtree(cell / "seed1")
-    workspace.run()
+    workspace.run("results/tiny/runs/digits/dekm/summary.json")
     after = workspace.ids("dekm")
     assert after["seed0"] == before["seed0"]
     assert after["seed1"] != before["seed1"]
@@ -152,7 +152,7 @@ def test_a_fresh_run_of_one_dataset_recomputes_it_once(workspace: Workspace) -> 
 
 
 def test_a_killed_run_goes_on_with_the_unfinished_seed(workspace: Workspace) -> None:
-    methods = TINY["methods"] | {"dekm": {"max_iter": 60, "n_batches": 60, "n_init": 2, "tol": 0}}
+    methods = TINY["methods"] | {"dekm": {"max_iter": 30, "n_batches": 40, "n_init": 2, "tol": 0}}
     config = changed(methods=methods, seeds=[0, 1])
     before = workspace.ids("dekm")
     process = subprocess.Popen(
