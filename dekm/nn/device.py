@@ -1,7 +1,10 @@
 """Devices by their names, and the precision of the training steps on a GPU."""
 
 import contextlib
+import functools
+import logging
 import os
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +13,8 @@ from torch import Tensor
 
 from dekm.errors import InputError
 from dekm.nn import kernels
+
+logger = logging.getLogger(__name__)
 
 # cuBLAS is deterministic only with a workspace of fixed size; CUDA reads the variable when it starts.
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
@@ -31,7 +36,7 @@ def resolve_device(device: str | torch.device) -> torch.device:
     if not isinstance(device, str | torch.device):
         raise InputError(f"device={device!r} should be 'auto', 'cpu', 'cuda' or 'cuda:N'.")
     if device == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        return torch.device("cuda" if has_gpu() else "cpu")
     try:
         resolved = torch.device(device)
     except RuntimeError as error:
@@ -41,6 +46,25 @@ def resolve_device(device: str | torch.device) -> torch.device:
     if resolved.type == "cuda" and (resolved.index or 0) >= torch.cuda.device_count():
         raise InputError(f"device={device!r} does not exist: PyTorch sees {torch.cuda.device_count()} GPUs.")
     return resolved
+
+
+def has_gpu() -> bool:
+    """Whether PyTorch can use a GPU.
+
+    A PyTorch that is built with CUDA may warn at length of a driver that is missing or too old; the log says
+    it once, in one line.
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        is_available = torch.cuda.is_available()
+    if caught and not is_available:
+        _log_once(str(caught[0].message).partition("\n")[0])
+    return is_available
+
+
+@functools.cache
+def _log_once(reason: str) -> None:
+    logger.warning("device='auto' is the CPU: %s", reason)
 
 
 def device_name(device: str | torch.device) -> str:

@@ -1,5 +1,6 @@
 import subprocess
 import sys
+import warnings
 from itertools import islice
 
 import numpy as np
@@ -167,3 +168,16 @@ def test_the_precision_that_the_user_has_set_is_restored(setting):
     ]
     done = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_cpu_is_taken_in_one_line_where_a_build_with_cuda_finds_no_driver(monkeypatch, caplog):
+    def no_driver():
+        warnings.warn(
+            "CUDA initialization: the NVIDIA driver is too old.\nUpdate it.", UserWarning, stacklevel=1
+        )
+        return False
+
+    monkeypatch.setattr("torch.cuda.is_available", no_driver)
+    for _ in range(2):
+        assert resolve_device("auto") == CPU
+    assert caplog.messages == ["device='auto' is the CPU: CUDA initialization: the NVIDIA driver is too old."]
