@@ -1,4 +1,4 @@
-"""Files of a run in the MLflow store: links to those in the run's folder, which need no disk of their own."""
+"""Files in the MLflow store: those of a run; and tables and figures, as a run of their own."""
 
 import os
 import shutil
@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from dekm.files import files_digest
+from dekm.results.result_set import ResultSet
 from dekm.tracking.database import local_path
 
 if TYPE_CHECKING:
@@ -44,3 +46,42 @@ def link_or_copy(source: str, target: str) -> None:
         os.link(source, target)
     except OSError:
         shutil.copyfile(source, target)
+
+
+def outputs_digest(results: ResultSet) -> str | None:
+    """Digest of the tables and figures of a result set.
+
+    Parameters
+    ----------
+    results : ResultSet
+        Folder of results.
+
+    Returns
+    -------
+    str or None
+        None if there are no such files.
+    """
+    files = [file for folder in results.outputs().values() for file in sorted(folder.glob("**/*"))]
+    files = [file for file in files if file.is_file() and not file.name.startswith(".")]
+    return files_digest(files) if files else None
+
+
+def log_outputs(client: "MlflowClient", experiment_id: str, results: ResultSet, id_: str) -> None:
+    """Log the tables and figures of a result set as the files of one run.
+
+    Parameters
+    ----------
+    client : MlflowClient
+        Client of the store.
+    experiment_id : str
+        Experiment of the run.
+    results : ResultSet
+        Folder of results.
+    id_ : str
+        Digest of the files, see `outputs_digest`.
+    """
+    tags = {"stage": "outputs", "key": "outputs", "id": id_, "current": "yes"}
+    run = client.create_run(experiment_id, run_name="tables and figures", tags=tags)
+    for name, folder in results.outputs().items():
+        log_folder(client, run, folder, name)
+    client.set_terminated(run.info.run_id)

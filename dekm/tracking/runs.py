@@ -1,20 +1,19 @@
-"""One run of the MLflow store: a seed's folder, or the tables and figures of a result set."""
+"""One run of the MLflow store, from the folder of a seed."""
 
 import datetime as dt
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from dekm.files import files_digest
 from dekm.files.reading import readable
 from dekm.results.folders import SeedFolder
 from dekm.results.progress import Progress, read_progress
-from dekm.results.result_set import ResultSet
 from dekm.tracking.artifacts import log_folder
 from dekm.tracking.curves import Point, curves, new_points
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
+    from mlflow.entities import Metric
 
 METRICS_PER_BATCH = 1000
 
@@ -38,9 +37,9 @@ def log_run(client: "MlflowClient", experiment_id: str, seed: SeedFolder) -> Non
         start = end - int(final["seconds"] * 1000)
         metrics = [Metric(name, value, start + ms, step) for name, value, ms, step in points]
         metrics += [Metric(name, float(value), end, 0) for name, value in final.items() if value is not None]
-    run = start_run(client, experiment_id, seed, start=start)
+    run = start_run(client, experiment_id, seed, start=start, metrics=metrics[:METRICS_PER_BATCH])
     run_id = run.info.run_id
-    for i in range(0, len(metrics), METRICS_PER_BATCH):
+    for i in range(METRICS_PER_BATCH, len(metrics), METRICS_PER_BATCH):
         client.log_batch(run_id, metrics=metrics[i : i + METRICS_PER_BATCH])
     log_folder(client, run, seed.path)
     client.set_terminated(run_id, end_time=end)
@@ -81,8 +80,17 @@ def log_points(client: "MlflowClient", run: Any, points: Sequence[Point], progre
         client.log_batch(run.info.run_id, metrics=metrics[-METRICS_PER_BATCH:], tags=tags)
 
 
-def start_run(client: "MlflowClient", experiment_id: str, seed: SeedFolder, *, start: int) -> Any:
-    """Create a run with its tags, parameters, data and description.
+def start_run(
+    client: "MlflowClient",
+    experiment_id: str,
+    seed: SeedFolder,
+    *,
+    start: int,
+    metrics: "Sequence[Metric]" = (),
+) -> Any:
+    """Create a run with its tags, parameters, data and description, and first metrics.
+
+    Few calls, since each is a transaction that waits for the disk.
 
     Parameters
     ----------
@@ -94,13 +102,15 @@ def start_run(client: "MlflowClient", experiment_id: str, seed: SeedFolder, *, s
         Folder of the run.
     start : int
         Start time in milliseconds since the epoch.
+    metrics : sequence of mlflow.entities.Metric
+        Its first metrics, at most `METRICS_PER_BATCH`.
 
     Returns
     -------
     mlflow.entities.Run
         The created run, which is still open.
     """
-    from mlflow.entities import Dataset, DatasetInput, Param, RunTag
+    from mlflow.entities import Dataset, DatasetInput, Param
 
     facts = seed.facts
     subject = "method" if seed.stage == "cluster" else "architecture"
@@ -115,6 +125,7 @@ def start_run(client: "MlflowClient", experiment_id: str, seed: SeedFolder, *, s
         "data_digest": facts["data"],
         "pretrained": facts.get("pretrained"),
         "mlflow.source.name": f"dekm {seed.stage}",
+        "mlflow.note.content": f"{note(seed)} {links(client, experiment_id, seed)}",
     }
     run = client.create_run(
         experiment_id,
@@ -124,50 +135,10 @@ def start_run(client: "MlflowClient", experiment_id: str, seed: SeedFolder, *, s
     )
     run_id = run.info.run_id
     params = [Param(name, str(value)) for name, value in (shown | facts["settings"]).items()]
-    description = f"{note(seed)} {links(client, experiment_id, seed)}"
-    client.log_batch(run_id, params=params, tags=[RunTag("mlflow.note.content", description)])
+    client.log_batch(run_id, metrics=metrics, params=params)
     data = Dataset(facts["dataset"], facts["data"][:8], source_type="local", source="prepared data")
     client.log_inputs(run_id, datasets=[DatasetInput(data)])
     return run
-
-
-def outputs_digest(results: ResultSet) -> str | None:
-    """Digest of the tables and figures of a result set.
-
-    Parameters
-    ----------
-    results : ResultSet
-        Folder of results.
-
-    Returns
-    -------
-    str or None
-        None if there are no such files.
-    """
-    files = [file for folder in results.outputs().values() for file in sorted(folder.glob("**/*"))]
-    files = [file for file in files if file.is_file() and not file.name.startswith(".")]
-    return files_digest(files) if files else None
-
-
-def log_outputs(client: "MlflowClient", experiment_id: str, results: ResultSet, id_: str) -> None:
-    """Log the tables and figures of a result set as the files of one run.
-
-    Parameters
-    ----------
-    client : MlflowClient
-        Client of the store.
-    experiment_id : str
-        Experiment of the run.
-    results : ResultSet
-        Folder of results.
-    id_ : str
-        Digest of the files, see `outputs_digest`.
-    """
-    tags = {"stage": "outputs", "key": "outputs", "id": id_, "current": "yes"}
-    run = client.create_run(experiment_id, run_name="tables and figures", tags=tags)
-    for name, folder in results.outputs().items():
-        log_folder(client, run, folder, name)
-    client.set_terminated(run.info.run_id)
 
 
 def created_at(seed: SeedFolder) -> int:

@@ -15,14 +15,9 @@ from dekm.errors import InputError, first_line
 from dekm.files import locked
 from dekm.files.atomic import named_errors
 from dekm.results.result_set import RESERVED, ResultSet, result_sets
+from dekm.tracking.artifacts import log_outputs, outputs_digest
 from dekm.tracking.database import artifacts_uri, local_path, open_store
-from dekm.tracking.runs import (
-    log_new_points,
-    log_outputs,
-    log_run,
-    log_unfinished_run,
-    outputs_digest,
-)
+from dekm.tracking.runs import log_new_points, log_run, log_unfinished_run
 from dekm.tracking.server import open_client, read_origin, server_errors
 
 if TYPE_CHECKING:
