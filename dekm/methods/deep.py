@@ -134,6 +134,8 @@ class DeepClusterer(ContinuedFit):
         if "random_state" in autoencoder.get_params() and autoencoder.random_state is None:
             autoencoder.set_params(random_state=random_state.randint(2**31 - 1))
         self.autoencoder_ = autoencoder.fit(self._samples.cpu().numpy(), None)  # it scales them itself
+        if self.autoencoder_ is not self.autoencoder:
+            self.autoencoder_.input_scaling_ = self.input_scaling_
         if self.autoencoder_.sample_shape_ != self.sample_shape_:
             raise InputError(
                 f"X has samples of shape {self.sample_shape_}, but the autoencoder was fitted on samples "

@@ -60,6 +60,17 @@ def test_a_method_takes_the_scaling_of_a_fitted_autoencoder(tiny, blobs, tmp_pat
     np.testing.assert_array_equal(loaded.autoencoder_.transform(blobs.X), method.embedding_)
 
 
+def test_black_and_white_integers_are_not_divided(make_method, images, tmp_path):
+    X = (images.X > 0.5).astype(np.uint8)
+    estimator = make_method("ae_k_means").fit(X)
+    np.testing.assert_array_equal(estimator.predict(X.astype(bool)), estimator.labels_)
+    estimator.save(tmp_path / "a.safetensors")
+    again = AEKMeans.load(tmp_path / "a.safetensors", device="cpu").fit(X)
+    np.testing.assert_array_equal(again.embedding_, estimator.embedding_)
+    with pytest.raises(InputError, match="fitted on values from 0 to 1"):
+        again.predict(X * 255)
+
+
 def test_rows_of_integers_are_numbers(blobs):
     rows = np.abs(blobs.X * 9).astype(np.uint8)
     estimator = KMeans(3, n_init=2, random_state=0, device="cpu").fit(rows)

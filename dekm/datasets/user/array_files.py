@@ -1,4 +1,4 @@
-"""Files of a user that hold one or several arrays, and which of them are the samples and the labels."""
+"""Files of a user that hold one or several arrays."""
 
 import contextlib
 import math
@@ -13,13 +13,11 @@ from scipy import sparse
 
 from dekm.datasets.user import hdf5_files
 from dekm.datasets.user.formats import format_of, opened_bytes
-from dekm.errors import InputError, shown
+from dekm.errors import InputError
 from dekm.files.reading import readable
 
 Shapes = Mapping[str, tuple[int, ...]]
 
-SAMPLES = ("X", "x", "data", "fea", "features", "images")  # usual names
-LABELS = ("y", "Y", "target", "labels", "label", "gnd")
 ONLY = ""  # name of the array in a file that holds one
 IDX_DTYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 MAT_CLASSES = {
@@ -46,13 +44,6 @@ class Format(NamedTuple):
     read: Callable[[Path, str], Any]
 
 
-class Selected(NamedTuple):
-    """Names of the arrays of a file that are the samples and, if there are some, the labels."""
-
-    samples: str
-    labels: str | None
-
-
 def shapes(file: Path) -> Shapes:
     """Shapes of the arrays in a file by their names.
 
@@ -73,43 +64,6 @@ def read(file: Path, name: str) -> Any:
         If the file is damaged.
     """
     return FORMATS[format_of(file)].read(file, name)
-
-
-def select(file: Path, array: str | None = None, label_array: str | None = None) -> Selected:
-    """Which arrays of a file are the samples and the labels.
-
-    Parameters
-    ----------
-    file : Path
-        The file.
-    array, label_array : str, optional
-        Their names. By default the labels are the only array with a usual name of labels, and the samples the
-        only other one, or X in a file of AnnData.
-
-    Raises
-    ------
-    InputError
-        If there is no such array, or it is unclear which one is meant; the message lists the arrays.
-    """
-    found = shapes(file)
-    listed = ", ".join(f"{name} {shape}" for name, shape in found.items()) or "none"
-    for setting, name in (("array", array), ("label_array", label_array)):
-        if name is not None and name not in found:
-            raise InputError(f"{setting}={shown(name)}: {file} has no such array; it has {listed}.")
-    if label_array is None and len(found) > 1:
-        usual = [name for name in LABELS if name in found and name != array]
-        label_array = usual[0] if len(usual) == 1 else None
-    if array is None and format_of(file) == ".h5ad" and "X" in found:
-        array = "X"
-    others = [name for name in found if name != label_array]
-    if array is None and len(others) != 1:
-        raise InputError(
-            f"{file} holds several arrays: {listed}. Name that of the samples in array and, if the data are "
-            "labelled, that of the labels in label_array."
-            if others
-            else f"{file} holds no array of samples; it has {listed}."
-        )
-    return Selected(others[0] if array is None else array, label_array)
 
 
 def _npy_shapes(file: Path) -> Shapes:

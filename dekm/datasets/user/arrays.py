@@ -2,18 +2,26 @@
 
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from dekm.datasets.labels import label_vector
-from dekm.datasets.user.array_files import read, select, shapes
+from dekm.datasets.user.array_files import read, shapes
 from dekm.datasets.user.formats import format_of, opened_text
 from dekm.errors import InputError, shown
 from dekm.scaling import LARGEST_BYTE, check_channels_last, is_integer
 
 CHANNEL_AXES = ("first", "last")
+LABELS = ("y", "Y", "target", "labels", "label", "gnd")  # usual names
+
+
+class Selected(NamedTuple):
+    """Names of the arrays of a file that are the samples and, if there are some, the labels."""
+
+    samples: str
+    labels: str | None
 
 
 def array(
@@ -37,7 +45,7 @@ def array(
     labels : str, optional
         ``.npy`` or idx file of labels, or text file with one label per line.
     array, label_array : str, optional
-        Names of the arrays in a file of several ones, see `array_files.select`.
+        Names of the arrays in a file of several ones, see `select`.
     channels : {"first", "last"}, optional
         "first" for images of shape (n, c, h, w). Without it, images whose second axis seems to be that of the
         channels are an error.
@@ -79,7 +87,7 @@ def array_shape(file: Path, array: str | None = None, label_array: str | None = 
     file : Path
         The file.
     array, label_array : str, optional
-        Names of the arrays in it, see `array_files.select`.
+        Names of the arrays in it, see `select`.
 
     Returns
     -------
@@ -92,6 +100,43 @@ def array_shape(file: Path, array: str | None = None, label_array: str | None = 
         If the file is damaged, or it is unclear which array is meant.
     """
     return shapes(file)[select(file, array, label_array).samples]
+
+
+def select(file: Path, array: str | None = None, label_array: str | None = None) -> Selected:
+    """Which arrays of a file are the samples and the labels.
+
+    Parameters
+    ----------
+    file : Path
+        The file.
+    array, label_array : str, optional
+        Their names. By default the labels are the only array with a usual name of labels, and the samples the
+        only other one, or X in a file of AnnData.
+
+    Raises
+    ------
+    InputError
+        If there is no such array, or it is unclear which one is meant; the message lists the arrays.
+    """
+    found = shapes(file)
+    listed = ", ".join(f"{name} {shape}" for name, shape in found.items()) or "none"
+    for setting, name in (("array", array), ("label_array", label_array)):
+        if name is not None and name not in found:
+            raise InputError(f"{setting}={shown(name)}: {file} has no such array; it has {listed}.")
+    if label_array is None and len(found) > 1:
+        usual = [name for name in LABELS if name in found and name != array]
+        label_array = usual[0] if len(usual) == 1 else None
+    if array is None and format_of(file) == ".h5ad" and "X" in found:
+        array = "X"
+    others = [name for name in found if name != label_array]
+    if array is None and len(others) != 1:
+        raise InputError(
+            f"{file} holds several arrays: {listed}. Name that of the samples in array and, if the data are "
+            "labelled, that of the labels in label_array."
+            if others
+            else f"{file} holds no array of samples; it has {listed}."
+        )
+    return Selected(others[0] if array is None else array, label_array)
 
 
 def _channels_last(X: Any, file: Path, channels: str | None) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import io, sparse
 
-from dekm.datasets.user.array_files import select
+from dekm.datasets.user.arrays import select
 from dekm.errors import InputError
 from tests.helpers.own_data import prepare
 from tests.helpers.upstream import write
