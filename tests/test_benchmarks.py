@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dekm.datasets import DATASETS, prepared
+from dekm.datasets import DATASETS, preparation
 from dekm.nn.networks import empty_network
 from dekm.nn.training import Step
 from tests.helpers.prepared_files import files
@@ -39,7 +39,9 @@ def count(calls, function):
 
 @pytest.fixture
 def digits(tmp_path):
-    prepared.prepare(DATASETS["digits"], tmp_path / "raw", **files(tmp_path / "data/digits"), subsample=300)
+    preparation.prepare(
+        DATASETS["digits"], tmp_path / "raw", **files(tmp_path / "data/digits"), subsample=300
+    )
     return tmp_path
 
 

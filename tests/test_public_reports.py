@@ -18,7 +18,7 @@ from sklearn.frozen import FrozenEstimator
 from torch.utils.data import DataLoader
 
 from dekm import DEKM, Autoencoder
-from dekm.datasets import DATASETS, prepared
+from dekm.datasets import DATASETS, preparation
 from dekm.datasets.user.own import own_dataset
 from dekm.experiment.jobs import cluster_cell, pretrain_cell
 from dekm.files import read_json
@@ -80,7 +80,7 @@ def test_more_or_fewer_clusters_than_classes_are_scored(name, n_clusters, make_m
 def test_continuous_true_values_do_not_set_the_number_of_clusters(make_blobs, tmp_path):
     np.savez(tmp_path / "own.npz", X=make_blobs(60, 3, 5).X, y=np.random.default_rng(0).random(60))
     own = own_dataset("own", {"path": str(tmp_path / "own.npz"), "n_clusters": 3})
-    prepared.prepare(own, tmp_path / "raw", **files(tmp_path / "data/own"))
+    preparation.prepare(own, tmp_path / "raw", **files(tmp_path / "data/own"))
     cluster_cell(tmp_path, "own", "k_means", [0], {"n_init": 2}, device="cpu")
     found = read_json(tmp_path / "runs/own/k_means/seed0/metrics.json")
     assert found["n_clusters_found"] == 3
@@ -183,7 +183,9 @@ def test_another_initial_clustering_is_refused_and_not_ignored(name, blobs):
 
 
 def test_a_run_tells_which_pretraining_it_started_from(tmp_path):
-    prepared.prepare(DATASETS["digits"], tmp_path / "raw", **files(tmp_path / "data/digits"), subsample=100)
+    preparation.prepare(
+        DATASETS["digits"], tmp_path / "raw", **files(tmp_path / "data/digits"), subsample=100
+    )
     keys = set()
     for n_epochs in (1, 2):
         settings = {"hidden": (8,), "n_epochs": n_epochs}

@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 
-from dekm.datasets import DATASETS, prepared
+from dekm.datasets import DATASETS, preparation
 from tests.helpers.prepared_files import files
 
 # Of the workflow, of other commands, and what PyTorch imports only for its compiler.
@@ -40,7 +40,7 @@ def imported_modules(*commands):
 
 
 def test_jobs_import_neither_the_workflow_nor_the_compiler_of_pytorch(tmp_path):
-    prepared.prepare(DATASETS["digits"], tmp_path / "raw", **files(tmp_path / "data/digits"), subsample=40)
+    preparation.prepare(DATASETS["digits"], tmp_path / "raw", **files(tmp_path / "data/digits"), subsample=40)
     cell = ["--results", tmp_path, "--seeds", 0, "--device", "cpu"]
     cluster, pretrain, deep = imported_modules(
         ["cluster", "digits", "k_means", *cell, "--set", "n_init=1"],

@@ -79,14 +79,14 @@ def prepare(
     modules: Path | None,
 ) -> None:
     """Load, check and store a dataset."""
-    from dekm.datasets import prepared
+    from dekm.datasets import preparation
     from dekm.results.result_set import ResultSet
 
     use_folder(modules)
     row = find_dataset(dataset, parse_settings(settings))
     row.check_licence(licence_held)
     target = ResultSet(results).data(name or dataset)
-    prepared.prepare(
+    preparation.prepare(
         row,
         raw_dir,
         data=target.arrays_file,

@@ -10,6 +10,7 @@ import numpy as np
 from dekm.datasets import prepared
 from dekm.datasets.dataset import Dataset, Loaded
 from dekm.datasets.tfidf import Texts
+from dekm.datasets.user.formats import format_of
 from dekm.datasets.user.own import feature_names, find_path, own_dataset
 from dekm.errors import InputError
 from dekm.results.folders import SeedFolder
@@ -40,9 +41,12 @@ def describe_new_data(seed: SeedFolder, settings: Mapping[str, Any]) -> Dataset:
         raise InputError("the new data need --set path=...")
     facts = seed.data_facts
     defaults = {name: value for name, value in facts["options"].items() if name not in LABEL_SETTINGS}
+    path = find_path(settings["path"])
+    if format_of(path) != format_of(Path(facts["options"].get("path", ""))):
+        defaults.pop("array", None)  # files of another format have other names
     if facts["kind"] == "images":
         defaults.pop("channels", None)
-        if find_path(settings["path"]).is_dir():
+        if path.is_dir():
             defaults["channels"] = facts["shape"][-1]
     dataset = own_dataset("new data", {"n_clusters": 1, **settings}, defaults)
     if dataset.kind != facts["kind"]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dekm.datasets import DATASETS, prepared
+from dekm.datasets import DATASETS, preparation, prepared
 from dekm.errors import InputError
 from dekm.files import read_json, write_json
 from dekm.results.data import PreparedData
@@ -30,7 +30,7 @@ def store(tmp_path):
 
 @pytest.mark.parametrize("name", EMBEDDED)
 def test_prepared_data_come_back_as_they_were_loaded(name, loaded, tmp_path):
-    facts = prepared.prepare(DATASETS[name], tmp_path, **files(tmp_path / "data" / name))
+    facts = preparation.prepare(DATASETS[name], tmp_path, **files(tmp_path / "data" / name))
     X, y, read = prepared.load(**files(tmp_path / "data" / name))
     assert read == facts
     assert (facts["n_samples"], tuple(facts["shape"])) == (X.shape[0], X.shape[1:])
@@ -106,16 +106,18 @@ def test_data_that_were_not_prepared_are_named(tmp_path):
 
 def test_facts_tell_of_a_subsample(tmp_path):
     stored = files(tmp_path / "data")
-    facts = prepared.prepare(DATASETS["digits"], tmp_path, **stored, subsample=100)
+    facts = preparation.prepare(DATASETS["digits"], tmp_path, **stored, subsample=100)
     assert (facts["subsample"], facts["n_samples"], sum(facts["class_counts"])) == (100, 100, 100)
-    whole = prepared.prepare(DATASETS["digits"], tmp_path, **stored)
+    whole = preparation.prepare(DATASETS["digits"], tmp_path, **stored)
     assert whole["digest"] != facts["digest"]
     assert read_json(stored["facts"]) == whole
 
 
 def test_some_classes_of_a_subsample_are_the_same_each_time(tmp_path):
     facts = [
-        prepared.prepare(DATASETS["digits"], tmp_path, **files(tmp_path / name), subsample=200, n_classes=4)
+        preparation.prepare(
+            DATASETS["digits"], tmp_path, **files(tmp_path / name), subsample=200, n_classes=4
+        )
         for name in ("first", "second")
     ]
     assert facts[0] == facts[1]
@@ -130,7 +132,7 @@ def test_some_classes_of_a_subsample_are_the_same_each_time(tmp_path):
 @pytest.mark.parametrize("n_classes", [0, 11])
 def test_a_number_of_classes_that_cannot_be_kept_is_named(n_classes, tmp_path):
     with pytest.raises(InputError, match=f"n_classes={n_classes} should be from 1 to 10"):
-        prepared.prepare(DATASETS["digits"], tmp_path, **files(tmp_path / "x"), n_classes=n_classes)
+        preparation.prepare(DATASETS["digits"], tmp_path, **files(tmp_path / "x"), n_classes=n_classes)
 
 
 def test_a_prepared_file_without_labels_holds_no_labels_and_can_be_subsampled(tmp_path):

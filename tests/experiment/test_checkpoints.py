@@ -13,7 +13,7 @@ import pytest
 import torch
 from safetensors import safe_open
 
-from dekm.datasets import DATASETS, prepared
+from dekm.datasets import DATASETS, preparation
 from dekm.experiment import checkpoints
 from dekm.experiment.checkpoints import SeedCheckpoint, read_checkpoint
 from dekm.experiment.jobs import cluster_cell, pretrain_cell
@@ -54,7 +54,9 @@ class KilledError(Exception):
 
 @pytest.fixture
 def results(tmp_path):
-    prepared.prepare(DATASETS["digits"], tmp_path / "raw", **files(tmp_path / "data/digits"), subsample=100)
+    preparation.prepare(
+        DATASETS["digits"], tmp_path / "raw", **files(tmp_path / "data/digits"), subsample=100
+    )
     return tmp_path
 
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from safetensors import safe_open
 
-from dekm.datasets import DATASETS, prepared
+from dekm.datasets import DATASETS, preparation, prepared
 from dekm.errors import InputError
 from dekm.experiment.cells import Cell
 from dekm.experiment.history import MAX_FRAMES, History, scores
@@ -40,7 +40,9 @@ SETTINGS = {
 @pytest.fixture
 def results(tmp_path):
     """A folder of results with 100 prepared digits."""
-    prepared.prepare(DATASETS["digits"], tmp_path / "raw", **files(tmp_path / "data/digits"), subsample=100)
+    preparation.prepare(
+        DATASETS["digits"], tmp_path / "raw", **files(tmp_path / "data/digits"), subsample=100
+    )
     return tmp_path
 
 

@@ -328,3 +328,16 @@ def test_predict_counts_texts_without_known_terms(tmp_path, capsys):
     out = ["--out", str(tmp_path / "out.csv")]
     assert main(["predict", str(run), *out, *settings(path=folder)]) == 0
     assert "; 2 empty or without a term of the run." in capsys.readouterr().out
+
+
+def test_new_data_may_have_another_format_than_those_of_the_run(tmp_path):
+    rows = np.repeat(np.eye(3) * 50, 10, axis=0) + np.random.default_rng(0).normal(0, 1, (30, 3))
+    np.savez(tmp_path / "old.npz", train=rows, notes=np.zeros(3))
+    prepare(tmp_path, tmp_path / "old.npz", array="train")
+    run = cluster(tmp_path, "k_means")
+    labels = np.load(run / "labels.npy").tolist()
+    np.save(tmp_path / "new.npy", rows)
+    np.savez(tmp_path / "new.npz", test=rows, notes=np.zeros(3))
+    assert predict(run, tmp_path / "out.csv", path=str(tmp_path / "old.npz"))[1] == labels
+    assert predict(run, tmp_path / "out.csv", path=str(tmp_path / "new.npy"))[1] == labels
+    assert predict(run, tmp_path / "out.csv", path=str(tmp_path / "new.npz"), array="test")[1] == labels

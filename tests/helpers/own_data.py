@@ -2,7 +2,7 @@
 
 from PIL import Image
 
-from dekm.datasets import prepared
+from dekm.datasets import preparation, prepared
 from dekm.datasets.user.own import own_dataset
 from tests.helpers.prepared_files import files
 
@@ -11,7 +11,7 @@ def prepare(tmp_path, block, **options):
     """Prepare the data of a block of settings; samples, labels and facts as they are read back."""
     dataset = own_dataset("mine", {"n_clusters": 2, **block})
     data = files(tmp_path / "prepared")
-    prepared.prepare(dataset, tmp_path / "raw", **data, **options)
+    preparation.prepare(dataset, tmp_path / "raw", **data, **options)
     return prepared.load(**data)
 
 

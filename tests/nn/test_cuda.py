@@ -12,7 +12,7 @@ from sklearn.frozen import FrozenEstimator
 
 from dekm import Autoencoder
 from dekm.concurrency import run_concurrently
-from dekm.datasets import DATASETS, prepared
+from dekm.datasets import DATASETS, preparation
 from dekm.experiment.jobs import cluster_cell, pretrain_cell
 from dekm.files import read_json
 from dekm.methods import METHODS
@@ -194,7 +194,7 @@ def test_a_cell_of_three_seeds_equals_three_cells_of_one_seed(tmp_path):
     for name, cells in (("concurrent", [[0, 1, 2]]), ("separate", [[0], [1], [2], [0, 1, 2]])):
         results = tmp_path / name
         data = files(results / "data/digits")
-        prepared.prepare(DATASETS["digits"], tmp_path / "raw", **data, subsample=100)
+        preparation.prepare(DATASETS["digits"], tmp_path / "raw", **data, subsample=100)
         for seeds in cells:
             pretrain_cell(results, "digits", "conv", seeds, pretraining, device="cuda")
             cluster_cell(results, "digits", "dekm", seeds, settings, device="cuda")

@@ -233,7 +233,7 @@ def loader_digest(wildcards):
     row = EXPERIMENT.blocks[wildcards.dataset].row
     own = [row.options["loader"]] if "loader" in row.options else []
     modules = [loader.partition(":")[0] for loader in (row.loader, *own)]
-    return source_digest("dekm.datasets.prepared", *modules)
+    return source_digest("dekm.datasets.preparation", *modules)
 
 
 def pretraining_digest(wildcards):
