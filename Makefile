@@ -11,7 +11,7 @@ RESULTS ?= results
 WORKERS := --numprocesses=logical --maxprocesses=8 --dist=worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo paper status report ui test coverage check clean
+.PHONY: help demo paper cluster status report ui test coverage check clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /|/' | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -35,6 +35,9 @@ demo: .venv/installed ## Run the demo: two embedded datasets, minutes on two CPU
 paper: .venv/installed ## Run the paper's experiments, or those of CONFIG=my.yaml; options in ARGS, as in: make paper ARGS="-n"
 	@$(RUN) python -m dekm config '$(or $(CONFIG),config/config.yaml)' > /dev/null
 	@$(SNAKEMAKE) $(ARGS) $(if $(CONFIG),--configfile '$(CONFIG)')
+
+cluster: .venv/installed ## Install the plugin for Slurm; then: make paper ARGS="--workflow-profile profiles/slurm"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c requirements.txt -e '.[slurm]'
 
 report: CONFIG := $(or $(CONFIG),config/demo.yaml)
 report: .venv/installed ## Write results/<name>/report.html, all tables and figures on one page; CONFIG=config/config.yaml for the paper

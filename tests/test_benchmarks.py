@@ -156,3 +156,13 @@ def test_a_gpu_day_ends_in_time(digits, tmp_path):
     done = subprocess.run(command, env=environment | {"DATASETS": "digits"}, capture_output=True, text=True)
     assert "steps: no time left" in done.stdout, done.stderr
     assert "digits: no time left" in done.stdout
+
+
+def test_a_cluster_is_simulated_job_by_job(monkeypatch):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    cluster = importlib.import_module("cluster")
+    pretraining, runs = cluster.Job("p", "p", 10.0), [cluster.Job(f"c{i}", "p", 4.0) for i in range(4)]
+    other = cluster.Job("q", "q", 3.0)
+    jobs = [*runs, pretraining, other]
+    assert [cluster.simulate(jobs, n) for n in (1, 2, 32)] == [29.0, 18.0, 14.0]
+    assert cluster.longest_chain(jobs) == (14.0, "c3")
