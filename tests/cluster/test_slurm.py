@@ -87,9 +87,8 @@ class Workflow:
 
 def out_of_memory_is_tried_again_with_more(workflow: Workflow) -> None:
     output = workflow.run(PRETRAINED, "--set-resources", "pretrain:mem_mb=250*attempt**3")
-    assert "Trying to restart" in output
-    assert "OUT_OF_MEMORY" in output
-    assert "slurm_logs/rule_pretrain" in output
+    for part in ("Trying to restart", "slurm_logs/rule_pretrain", "memory limit"):
+        assert part in output, output
 
 
 def a_cancelled_job_loses_no_finished_seed(workflow: Workflow) -> dict[str, str]:
@@ -98,7 +97,7 @@ def a_cancelled_job_loses_no_finished_seed(workflow: Workflow) -> dict[str, str]
         finished = workflow.ids("dekm")
         workflow.cluster.ask("scancel", job)
         assert process.wait(SECONDS) == 1
-    assert "CANCELLED" in workflow.log.read_text()
+    assert "CANCELLED" in workflow.log.read_text(), workflow.log.read_text()
     assert set(finished) == {"seed0"}
     return finished
 

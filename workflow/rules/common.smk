@@ -61,6 +61,7 @@ IMAGE_DATASETS = [
     name for name, row in EXPERIMENT.datasets.items() if row.kind == "images"
 ]
 ENVIRONMENT = str(ROOT / "environment.yml")
+CONTAINER = EXPERIMENT.get("container", None) or "dekm.sif"
 
 # Settings that do not affect the results. They are resources, because a change of params would rerun jobs.
 
