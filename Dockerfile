@@ -1,6 +1,7 @@
-# The environment of the workflow, for `docker run` and for Snakemake's `--sdm apptainer`; see docs/cluster.md.
-#   docker build -t dekm .                            with PyTorch for CPUs
-#   docker build -t dekm --build-arg DEVICE=cuda .    with PyTorch for NVIDIA GPUs, 5 GB more
+# The environment of the workflow, whose code is mounted, for Docker and for Snakemake's `--sdm apptainer`; see
+# docs/cluster.md.
+#   docker build -t dekm .                            PyTorch for CPUs
+#   docker build -t dekm --build-arg DEVICE=cuda .    PyTorch for NVIDIA GPUs, some GB more
 FROM python:3.11-slim-bookworm AS build
 ARG DEVICE=cpu
 WORKDIR /build
@@ -13,9 +14,6 @@ RUN if [ "$DEVICE" = cpu ]; then \
             "$(grep '^torch==' requirements.txt)"; \
     fi && \
     pip install --no-cache-dir -r requirements.txt
-COPY pyproject.toml README.md LICENSE ./
-COPY dekm ./dekm
-RUN pip install --no-cache-dir --no-deps .
 
 FROM python:3.11-slim-bookworm
 # git names the commit of the code in every run.
@@ -25,7 +23,7 @@ RUN apt-get update && \
     rm -rf /var/lib/apt/lists/* && \
     useradd --uid 1000 --create-home dekm
 COPY --from=build /opt/dekm /opt/dekm
-ENV PATH=/opt/dekm/bin:$PATH PYTHONUNBUFFERED=1
+ENV PATH=/opt/dekm/bin:$PATH
 USER 1000
-WORKDIR /home/dekm
-CMD ["dekm", "--help"]
+WORKDIR /work
+CMD ["snakemake", "--cores", "all", "--configfile", "config/demo.yaml"]

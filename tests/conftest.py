@@ -24,6 +24,9 @@ install_import_hook([f"dekm.{name}" for name in TENSOR_MODULES], f"{__name__}.ch
 # The rules of the workflow run `python`: this one.
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
+# The runs of the tests belong on no server of who runs them.
+os.environ.pop("MLFLOW_TRACKING_URI", None)
+
 # For tiny networks a second thread costs more than it gives; commands that the tests start are told so too.
 torch.set_num_threads(1)
 os.environ.setdefault("OMP_NUM_THREADS", "1")

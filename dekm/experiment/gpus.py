@@ -6,7 +6,6 @@ PyTorch, which has to start after the choice.
 """
 
 import contextlib
-import getpass
 import importlib.util
 import logging
 import os
@@ -52,8 +51,8 @@ class Gpu(NamedTuple):
 
 
 def find_gpus() -> list[Gpu]:
-    """The NVIDIA GPUs of this machine; none without a working ``nvidia-smi``."""
-    if shutil.which(QUERY[0]) is None:
+    """The NVIDIA GPUs of this machine; none without a working ``nvidia-smi``, or on Windows."""
+    if os.name != "posix" or shutil.which(QUERY[0]) is None:
         return []
     try:
         done = subprocess.run(QUERY, capture_output=True, text=True, timeout=QUERY_SECONDS, check=True)
@@ -147,7 +146,7 @@ def _candidates(device: str) -> list[Gpu]:
 
 def _lock_one(gpus: Sequence[Gpu], purpose: str) -> tuple[Gpu, Lock]:
     """Lock the first GPU that is or becomes free."""
-    folder = LOCKS / f"dekm-gpus-{getpass.getuser()}"
+    folder = LOCKS / f"dekm-gpus-{os.getuid()}"
     locks = [(gpu, Lock(folder / gpu.uuid, purpose=purpose)) for gpu in gpus]
     told = False
     while True:

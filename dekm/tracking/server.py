@@ -94,7 +94,8 @@ def open_client(address: str, origin: str) -> "MlflowClient":
 
     class OwnRuns(MlflowClient):
         def create_run(self, *args: Any, **kwargs: Any) -> Any:
-            kwargs["tags"] = kwargs["tags"] | {"origin": origin}
+            own = {"origin": origin, "mlflow.user": os.environ.get("USER", "unknown")}
+            kwargs["tags"] = kwargs["tags"] | own
             return super().create_run(*args, **kwargs)
 
         def search_runs(

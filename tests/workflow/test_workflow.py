@@ -70,6 +70,16 @@ def test_a_store_that_cannot_be_updated_is_not_marked_as_done(workspace: Workspa
     assert done.exists()
 
 
+def test_a_server_that_is_down_costs_a_warning_and_is_tried_again(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+    config = changed(tracking="http://127.0.0.1:9")
+    output = workspace.run(config=config)
+    assert "the MLflow server http://127.0.0.1:9 could not be updated: Connection refused." in output
+    assert workspace.planned(config=config) == {"track": 1, "everything": 1}
+
+
 def test_a_finished_run_has_nothing_to_do(workspace: Workspace) -> None:
     assert workspace.planned() == {}
 
