@@ -15,8 +15,8 @@ from mlflow.entities import ViewType
 
 from dekm.cli import main
 from dekm.errors import InputError
-from dekm.tracking.server import PENDING, default_store, read_store
-from dekm.tracking.store import DEFAULTS, sync_all
+from dekm.tracking.server import DEFAULTS, PENDING, default_store, read_store
+from dekm.tracking.store import sync_all
 from tests.helpers.ui import wait_for
 from tests.test_tracking import write_run
 

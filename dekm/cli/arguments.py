@@ -94,3 +94,18 @@ def add_settings(command: argparse.ArgumentParser, help_: str) -> None:
         metavar="NAME=VALUE",
         help=f"{help_}; repeat the option for several",
     )
+
+
+def add_store(command: argparse.ArgumentParser) -> None:
+    """The MLflow store, and a sign of its update for the workflow."""
+    command.add_argument(
+        "--store",
+        help="folder of the MLflow store, or http://... of a server (default: the server in "
+        "MLFLOW_TRACKING_URI, otherwise the folder above the results)",
+    )
+    command.add_argument(
+        "--done",
+        type=Path,
+        metavar="FILE",
+        help="file to write at the end, with 'pending' in it if a server could not be updated",
+    )

@@ -16,6 +16,7 @@ from dekm.cli.arguments import (
     add_raw_dir,
     add_results,
     add_settings,
+    add_store,
     add_table_arguments,
 )
 from dekm.datasets import DATASETS
@@ -192,17 +193,7 @@ def _add_tracking_commands(subparsers: Any) -> None:
 
     command = _add(subparsers, outputs.sync, "update the MLflow store from the run folders")
     command.add_argument("results", type=Path, nargs="+", help="folders of results")
-    command.add_argument(
-        "--store",
-        help="folder of the MLflow store, or http://... of a server (default: the server in "
-        "MLFLOW_TRACKING_URI, otherwise the folder above the results)",
-    )
-    command.add_argument(
-        "--done",
-        type=Path,
-        metavar="FILE",
-        help="file to write at the end, with 'pending' in it if a server could not be updated",
-    )
+    add_store(command)
     command.add_argument(
         "--follow",
         type=float,

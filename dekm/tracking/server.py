@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+DEFAULTS = {  # of MLflow's own variables
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "GIT_PYTHON_REFRESH": "quiet",
+    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",
+    "MLFLOW_HTTP_REQUEST_TIMEOUT": "10",
+}
 VARIABLE = "MLFLOW_TRACKING_URI"
 ORIGIN = ".origin"  # in a folder of results
 PENDING = "pending"  # in the file that the workflow takes for a sign of a complete update

@@ -18,19 +18,12 @@ from dekm.results.result_set import RESERVED, ResultSet, result_sets
 from dekm.tracking.artifacts import log_outputs, outputs_digest
 from dekm.tracking.database import artifacts_uri, local_path, open_store
 from dekm.tracking.runs import log_new_points, log_run, log_unfinished_run
-from dekm.tracking.server import open_client, read_origin, server_errors
+from dekm.tracking.server import DEFAULTS, open_client, read_origin, server_errors
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
 
 logger = logging.getLogger(__name__)
-
-DEFAULTS = {
-    "MLFLOW_DISABLE_TELEMETRY": "true",
-    "GIT_PYTHON_REFRESH": "quiet",
-    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",
-    "MLFLOW_HTTP_REQUEST_TIMEOUT": "10",
-}
 
 
 def sync_all(results: Sequence[Path], store: Path | str) -> None:
@@ -192,10 +185,9 @@ def _remove_artifacts_of_deleted_runs(client: "MlflowClient", experiment_id: str
     from mlflow.entities import ViewType
 
     for run in stored_runs(client, experiment_id, ViewType.DELETED_ONLY):
-        if not run.info.artifact_uri.startswith("file:"):
-            continue
         folder = local_path(run.info.artifact_uri)
-        if {"id", "key"} <= run.data.tags.keys() and folder.is_dir():
+        is_local = run.info.artifact_uri.startswith("file:") and folder.is_dir()
+        if is_local and {"id", "key"} <= run.data.tags.keys():
             shutil.rmtree(folder.parent, ignore_errors=True)
 
 

@@ -98,6 +98,11 @@ class Slurm:
         lines = self.ask("squeue", "-h", "-t", state, "-o", "%i %N").splitlines()
         return {job: node for job, _, node in (line.partition(" ") for line in lines)}
 
+    def job_of(self, subject: str) -> str:
+        """The running job whose comment, which Snakemake writes, ends with a subject."""
+        lines = self.ask("squeue", "-h", "-t", "R", "-o", "%i %k").splitlines()
+        return next(line.split()[0] for line in lines if line.endswith(subject))
+
     def started(self) -> list[list[str]]:
         """Step, comment, node and visible GPUs of every step that a job has started."""
         file = self.folder / "started"
