@@ -130,7 +130,7 @@ def test_a_job_that_a_cluster_ended_shows_the_reason_and_both_logs(
     handler: Any, log: Path, tmp_path: Path
 ) -> None:
     of_slurm = tmp_path / "17.log"
-    of_slurm.write_text("slurmstepd: error: Exceeded job memory limit\n")
+    of_slurm.write_text("Building DAG\nslurmstepd: error: Exceeded job memory limit\nExiting\n")
     log.write_text("", encoding="utf-8")
     handler.line(job(log))
     reason = "SLURM-job '17' failed, SLURM status is: 'OUT_OF_MEMORY'."

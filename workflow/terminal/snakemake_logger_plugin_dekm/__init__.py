@@ -110,8 +110,10 @@ class Board:
         message = record.rule_name if job is None else job.message
         lines = [message, *(line for line in reason.splitlines() if line != message)]
         logs = [Path(file) for file in record.log or ()]
-        for log in logs:
+        for log in logs[:1]:
             lines += _lines(log)[-LOG_LINES:]
+        for log in logs[1:]:  # of a cluster, between long messages of Snakemake
+            lines += [line for line in _lines(log) if " error: " in line][:LOG_LINES]
         lines += [f"Log: {log}" for log in logs]
         return "FAILED " + "\n       ".join(lines)
 
