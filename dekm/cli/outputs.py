@@ -16,7 +16,9 @@ from dekm.methods import METHODS
 
 logger = logging.getLogger(__name__)
 
-SCHEMA = Path(__file__).parents[2] / "config" / "config.schema.yaml"
+CONFIG = Path(__file__).parents[2] / "config"
+SCHEMA = CONFIG / "config.schema.yaml"
+PAPER = CONFIG / "config.yaml"
 
 
 def table2(results: Path, datasets: list[str], left_out: list[str], paper: Path, out: Path) -> None:
@@ -39,6 +41,7 @@ def table(
     out: Path,
 ) -> None:
     """Write Table III and the tables derived from it."""
+    from dekm.experiment.deviations import find_deviations
     from dekm.tables import write_table3
 
     known = {name: row.label for name, row in (DATASETS | METHODS).items()}
@@ -51,16 +54,19 @@ def table(
         strategies=strategies,
         labels=known | parse_texts("--label", "METHOD=LABEL", labels),
         left_out=parse_texts("--left-out", "DATASET=REASON", left_out),
+        deviations=find_deviations(results, datasets, [*methods, *strategies], PAPER),
     )
 
 
 def publish(results: Path, paper: Path, models: str | None, out: Path) -> None:
     """Write a set of results in a form that is small enough for a repository."""
+    from dekm.experiment.deviations import find_deviations
     from dekm.tables.model_cards import publish_models
     from dekm.tables.publication import publish
 
     labels = {name: row.label for name, row in (DATASETS | METHODS).items()}
-    publish(results, out, paper, list(METHODS), labels)
+    deviations = find_deviations(results, list(DATASETS), list(METHODS), PAPER)
+    publish(results, out, paper, list(METHODS), labels, deviations)
     if models is not None:
         licences = {name: row.licence for name, row in DATASETS.items()}
         publish_models(results, out / "models", models, licences)
@@ -113,17 +119,23 @@ def sync(results: list[Path], store: str | None, follow: float | None, done: Pat
     """
     from dekm.tracking.server import PENDING, default_store, read_store
     from dekm.tracking.store import sync_all
-    from dekm.tracking.ui import follow_runs
+    from dekm.tracking.ui import all_results, follow_runs
 
     if follow is not None and not 0 < follow < float("inf"):
         raise InputError(f"--follow {follow} should be a number of seconds > 0.")
-    target = read_store(default_store(results[0].absolute().parent) if store is None else store)
+    target = read_store(
+        default_store(results[0].absolute().parent if results else Path("results"))
+        if store is None
+        else store
+    )
+    if not results and isinstance(target, str):
+        raise InputError(f"{target} is a server: name the folders of results.")
     if follow is not None:
         follow_runs(results, target, follow)
         return
     state = ""
     try:
-        sync_all(results, target)
+        sync_all(results or all_results(Path(target)), target)
     except InputError as error:
         if done is None or isinstance(target, Path):
             raise
@@ -141,13 +153,12 @@ def ui(store: Path, port: int) -> None:
     InputError
         If the port cannot be used or there are no runs.
     """
-    from dekm.results.result_set import RESERVED, result_sets
     from dekm.tracking.store import sync_all
-    from dekm.tracking.ui import check_port, serve
+    from dekm.tracking.ui import all_results, check_port, serve
 
     check_port(port)
-    results = [result_set.path for result_set in result_sets(store) if result_set.path.name not in RESERVED]
+    results = all_results(store)
     if not results:
         raise InputError(f"{store} holds no runs yet: run 'make demo' first.")
     sync_all(results, store)
-    serve(results, store, port)
+    serve(store, port)

@@ -7,11 +7,22 @@ from dekm.results.result_set import ResultSet
 SIMPLE = {"k_means", "pca_k_means", "ae_k_means"}  # they train nothing for the clusters
 
 
-def advice(results: ResultSet, dataset: str) -> str:
-    """Compare the methods that have been run on a dataset by the silhouette of the samples.
+def mean_silhouettes(results: ResultSet, dataset: str) -> dict[tuple[str, str], float]:
+    """Mean silhouette of the samples by key and label of the method, the largest first.
 
     It is that of the samples themselves, not of an embedding, so the methods can be compared; it favours
     methods that, like K-means, cluster the samples themselves.
+    """
+    means = {}
+    for summary in results.summaries():
+        values = [run.get("silhouette") for run in summary["seeds"].values()]
+        if summary["dataset"] == dataset and values and None not in values:
+            means[summary["method"], summary["label"]] = fmean(values)
+    return dict(sorted(means.items(), key=lambda item: -item[1]))
+
+
+def advice(results: ResultSet, dataset: str) -> str:
+    """Compare the methods that have been run on a dataset by the silhouette of the samples.
 
     Parameters
     ----------
@@ -25,15 +36,10 @@ def advice(results: ResultSet, dataset: str) -> str:
     str
         One line; empty before two methods have a silhouette.
     """
-    means = {}
-    for summary in results.summaries():
-        values = [run.get("silhouette") for run in summary["seeds"].values()]
-        if summary["dataset"] == dataset and None not in values:
-            means[summary["method"], summary["label"]] = fmean(values)
+    means = mean_silhouettes(results, dataset)
     if len(means) < 2:
         return ""
-    ranked = sorted(means, key=lambda key: -means[key])
-    shown = ", ".join(f"{label} {means[method, label]:.3f}" for method, label in ranked)
-    method, label = ranked[0]
+    shown = ", ".join(f"{label} {value:.3f}" for (_, label), value in means.items())
+    method, label = next(iter(means))
     simple = " A simple method separates these samples best." if method in SIMPLE else ""
     return f"{dataset}: {label} has the largest silhouette of the samples.{simple} All: {shown}."

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from dekm.files.arrays import Form, read_arrays
 from dekm.files.reading import read_json, readable
@@ -42,6 +43,21 @@ class SampleNames(NamedTuple):
     rows: np.ndarray
     files: np.ndarray | None
     classes: np.ndarray | None
+
+
+class FeatureVectors(NamedTuple):
+    """Samples whose features have names.
+
+    Attributes
+    ----------
+    X : array or csr_matrix of shape (n, d)
+        The samples.
+    names : list of str
+        Names of the features: columns of a table, or terms of texts.
+    """
+
+    X: Any
+    names: list[str]
 
 
 @dataclass(frozen=True)
@@ -86,6 +102,19 @@ class PreparedData:
         n_samples, forms = self.facts["n_samples"], {"rows": ROWS, "names": NAMES}
         arrays = read_arrays(self.arrays_file, forms, self.remedy)
         return SampleNames(arrays.get("rows", np.arange(n_samples)), arrays.get("names"), self.labels())
+
+    def vectors(self) -> FeatureVectors | None:
+        """Samples of a user's table or texts with the names of their features; None for other data."""
+        forms = {name: Form("iuf", required=False) for name in ("X", "data", "indices", "indptr", "shape")}
+        forms["terms"] = Form("U", (0,), required=False)
+        arrays = read_arrays(self.arrays_file, forms, self.remedy)
+        with readable(self.arrays_file, "file of prepared data", remedy=self.remedy):
+            if "terms" in arrays:
+                parts = (arrays["data"], arrays["indices"], arrays["indptr"])
+                X = csr_matrix(parts, shape=tuple(arrays["shape"]))
+                return FeatureVectors(X, arrays["terms"].item().split("\n"))
+        names = self.facts.get("features")
+        return FeatureVectors(arrays["X"], names) if names and "X" in arrays else None
 
     def images(self) -> np.ndarray | None:
         """Images (n, h, w, c) in [0, 1]; None if the samples are not images."""

@@ -79,6 +79,10 @@ class ResultSet:
         folders = {name: self.path / name for name in OUTPUTS}
         return {name: folder for name, folder in folders.items() if folder.is_dir()}
 
+    def figures_of_run(self, dataset: str, method: str) -> Path:
+        """Folder of the figures of a cell's first seed."""
+        return self.path / "figures" / "runs" / dataset / method
+
     def benchmark_file(self, dataset: str, method: str) -> Path:
         """Snakemake's measurements of the job of a cell, tab-separated."""
         return self.path / "benchmarks" / "cluster" / dataset / f"{method}.tsv"
@@ -121,8 +125,10 @@ def checked_name(name: str) -> str:
 
 
 def result_sets(store: Path) -> list[ResultSet]:
-    """All folders of results below a folder, sorted by name."""
-    return [ResultSet(folder.parent) for folder in sorted(store.glob("*/runs"))]
+    """All folders of results below a folder, also those with pretrainings only, sorted by name."""
+    stages = {pattern.partition("/")[0] for pattern in PATTERNS.values()}
+    folders = {path.parent for stage in stages for path in store.glob(f"*/{stage}")}
+    return [ResultSet(folder) for folder in sorted(folders)]
 
 
 def last_line(file: Path) -> str:

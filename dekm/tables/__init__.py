@@ -7,23 +7,28 @@ import pandas as pd
 
 from dekm.files import write_text
 from dekm.files.tables import read_table
+from dekm.results.advice import advice
+from dekm.results.result_set import ResultSet
 from dekm.spreadsheets import to_csv
 from dekm.tables.cells import table3
 from dekm.tables.claims import claims_grid, judge_claims
-from dekm.tables.loading import read_results
+from dekm.tables.clusters import clusters, clusters_grid, figures_of_runs, shown_run
+from dekm.tables.loading import LoadedResults, read_results
 from dekm.tables.origins import origins, origins_grid
+from dekm.tables.partitions import partitions, partitions_grid
 from dekm.tables.ranks import mean_ranks, ranks_grid
 from dekm.tables.rendering.grid import Grid
 from dekm.tables.rendering.html import to_html
 from dekm.tables.rendering.latex import to_latex
 from dekm.tables.rendering.markdown import to_markdown
-from dekm.tables.scores import further_cells, further_grid, score_grid
+from dekm.tables.scores import RESULTS, further_cells, further_grid, score_grid
 from dekm.tables.starts import starts_caption
 from dekm.tables.table2 import table2, table2_grid
 from dekm.tables.verdicts import verdicts, verdicts_grid
 
 __all__ = ["write_table2", "write_table3"]
 
+Page = tuple[pd.DataFrame, Grid]
 # Columns of text and of numbers that the files of the paper's numbers need.
 TABLE2_COLUMNS = (("dataset", "label", "shape"), ("n_samples", "n_clusters"))
 TABLE3_COLUMNS = (("dataset", "method", "metric", "quoted", "origin", "remark"), ("value",))
@@ -70,12 +75,14 @@ def write_table3(
     strategies: Sequence[str] = (),
     labels: Mapping[str, str] | None = None,
     left_out: Mapping[str, str] | None = None,
+    deviations: Mapping[tuple[str, str], str] | None = None,
 ) -> None:
     """Write Table III and the tables derived from it.
 
     Writes ``table3.csv`` (one row per cell and metric), ``.md``, ``.tex`` and ``.html``, and ``.csv`` and
-    ``.md`` of ``further``, ``ranks``, ``claims``, ``verdicts`` and ``origins``; ``table3.html`` contains all
-    of them.
+    ``.md`` of ``further`` and ``ranks``; where a dataset is one of the paper, of ``claims``, ``verdicts`` and
+    ``origins``; and of the others, of ``partitions`` and the clusters of one run. ``table3.html``, the first
+    page of the report, contains all of them, and the figures of the runs whose clusters it shows.
 
     Parameters
     ----------
@@ -93,32 +100,56 @@ def write_table3(
         Labels of the datasets and methods without results.
     left_out : mapping of str to str, optional
         Reason for each dataset that was left out on purpose.
+    deviations : mapping of tuple of (str, str) to str, optional
+        In what the settings of cells differ from the paper's, by dataset and method.
 
     Raises
     ------
     InputError
         If a file of the paper does not exist or lacks a column.
     """
-    found = read_results(results, datasets, methods, labels=labels, left_out=left_out)
+    found = read_results(results, datasets, methods, labels=labels, left_out=left_out, deviations=deviations)
     paper = read_table(paper_file, *TABLE3_COLUMNS)
     cells, further = table3(found, paper), further_cells(found, results)
-    ranks, judged = mean_ranks(cells), verdicts(cells, paper)
-    everything = read_results(results, datasets, [*methods, *strategies])
-    claims_file = paper_file.with_name("claims.csv")
-    claims = judge_claims(read_table(claims_file, CLAIM_COLUMNS, filled=CLAIM_COLUMNS), everything, paper)
-    known = origins(cells)
-    pages = [
-        (cells, score_grid(cells, starts_caption(results, cells))),
-        (further, further_grid(further)),
-        (ranks, ranks_grid(ranks)),
-        (claims, claims_grid(claims)),
-        (judged, verdicts_grid(judged)),
-        (known, origins_grid(known)),
-    ]
+    others = [dataset for dataset in datasets if dataset not in set(paper["dataset"])]
+    pages: list[Page] = [(cells, score_grid(cells, starts_caption(results, cells)))]
+    pages += _pages_without_labels(found, results, others, methods)
+    pages.append((further, further_grid(further)))
+    ranks = mean_ranks(cells)
+    pages.append((ranks, ranks_grid(ranks)))
+    if len(others) < len(datasets):
+        everything = read_results(results, datasets, [*methods, *strategies], deviations=deviations)
+        pages += _pages_of_the_paper(cells, everything, paper, paper_file.with_name("claims.csv"))
     for frame, grid in pages:
         _write(folder, frame, grid)
+    shown = [grid for frame, grid in pages if len(frame)]
     write_text(folder / "table3.tex", to_latex(pages[0][1]))
-    write_text(folder / "table3.html", to_html("Clustering results", [grid for _, grid in pages]))
+    advices = [text for dataset in others if (text := advice(ResultSet(results), dataset))]
+    figures = figures_of_runs(ResultSet(results), others, methods)
+    write_text(folder / "table3.html", to_html(RESULTS, shown, advices, figures))
+
+
+def _pages_of_the_paper(
+    cells: pd.DataFrame, everything: LoadedResults, paper: pd.DataFrame, claims_file: Path
+) -> list[Page]:
+    """Tables that compare our numbers with those and with the claims of the paper."""
+    read = read_table(claims_file, CLAIM_COLUMNS, filled=CLAIM_COLUMNS)
+    claims = judge_claims(read, everything, paper)
+    judged, known = verdicts(cells, paper), origins(cells)
+    return [(claims, claims_grid(claims)), (judged, verdicts_grid(judged)), (known, origins_grid(known))]
+
+
+def _pages_without_labels(
+    found: LoadedResults, folder: Path, datasets: Sequence[str], methods: Sequence[str]
+) -> list[Page]:
+    """Tables of datasets that are not of the paper: measures without labels, and the clusters of one run."""
+    measured = partitions(found, folder, datasets)
+    pages: list[Page] = [(measured, partitions_grid(measured))] if len(measured) else []
+    for dataset in datasets:
+        if (run := shown_run(ResultSet(folder), dataset, methods)) is not None:
+            rows = clusters(run)
+            pages.append((rows, clusters_grid(rows, run)))
+    return pages
 
 
 def _write(folder: Path, frame: pd.DataFrame, grid: Grid) -> None:

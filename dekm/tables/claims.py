@@ -1,6 +1,6 @@
 """The claims of the paper's text, tested against our numbers and compared with the paper's."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import product
 from math import prod
 from typing import Any
@@ -14,6 +14,7 @@ from dekm.tables.comparisons import (
     HOLDS,
     NOT_RUN,
     ONE_SEED,
+    OTHER,
     RELATIONS,
     UNDECIDED,
     Comparison,
@@ -21,7 +22,7 @@ from dekm.tables.comparisons import (
     n_required,
     verdict,
 )
-from dekm.tables.loading import SCORES, LoadedResults, is_subsample
+from dekm.tables.loading import SCORES, LoadedResults, is_other
 from dekm.tables.rendering.grid import Cell, Grid
 from dekm.tables.statistics.inference import LARGE_MARGIN, LEVEL, MARGIN
 
@@ -31,6 +32,7 @@ COUNTS = {
     UNDECIDED: "n_undecided",
     FAILS: "n_do_not_hold",
     ONE_SEED: "n_one_seed",
+    OTHER: "n_other_settings",
     NOT_RUN: "n_not_run",
 }
 
@@ -38,7 +40,7 @@ COUNTS = {
 def judge_claims(claims: pd.DataFrame, results: LoadedResults, paper: pd.DataFrame) -> pd.DataFrame:
     """Test each claim with our runs, and compare it with the paper's numbers.
 
-    A subsample is not the paper's dataset: its cells count as not run.
+    Comparisons with a cell on a subsample or under other settings are not the paper's, and not tested.
 
     Parameters
     ----------
@@ -60,20 +62,26 @@ def judge_claims(claims: pd.DataFrame, results: LoadedResults, paper: pd.DataFra
         that supports the claim least: weakest, weakest_difference, weakest_low and weakest_high (95 %
         confidence interval), in percentage points.
     """
-    runs, subsamples = runs_of(results, SCORES), results.cells[is_subsample(results.cells)]
-    values = by_cell(runs[~runs["dataset"].isin(subsamples["dataset"])])
+    others = results.cells[is_other(results.cells)]
+    excluded = set(zip(others["dataset"], others["method"], strict=True))
+    values = by_cell(runs_of(results, SCORES))
     known = paper[paper["value"].notna()]
     keys = zip(known["dataset"], known["method"], known["metric"], strict=True)
     printed = dict(zip(keys, known["value"], strict=True))
-    return pd.DataFrame([_judge(claim, values, printed) for _, claim in claims.iterrows()])
+    return pd.DataFrame([_judge(claim, values, excluded, printed) for _, claim in claims.iterrows()])
 
 
 def _judge(
-    claim: pd.Series, runs: Mapping[tuple, Mapping[int, float]], printed: Mapping[tuple, Any]
+    claim: pd.Series,
+    runs: Mapping[tuple, Mapping[int, float]],
+    excluded: Collection[tuple[str, str]],
+    printed: Mapping[tuple, Any],
 ) -> dict[str, Any]:
-    found = list(_compare(claim, runs))
+    everything = list(_compare(claim, runs))
+    found = [pair for pair in everything if not pair.cells & set(excluded)]
     verdicts = [pair.verdict for pair in found]
-    verdicts += [NOT_RUN] * (prod(map(len, _lists(claim))) - len(found))
+    verdicts += [OTHER] * (len(everything) - len(found))
+    verdicts += [NOT_RUN] * (prod(map(len, _lists(claim))) - len(everything))
     p_holds, p_fails = joint_p_values(claim["datasets"], found) if found else (np.nan, np.nan)
     return {
         "claim": claim["claim"],
@@ -102,10 +110,10 @@ def _compare(claim: pd.Series, runs: Runs) -> Iterable[Comparison]:
 
 
 def _verdict(verdicts: Sequence[str], p_holds: float, p_fails: float) -> str:
-    tested = set(verdicts) - {NOT_RUN, ONE_SEED}
+    tested = set(verdicts) - {NOT_RUN, OTHER, ONE_SEED}
     if tested:
         return verdict(p_holds, p_fails)
-    return ONE_SEED if ONE_SEED in verdicts else NOT_RUN
+    return next((name for name in (ONE_SEED, OTHER) if name in verdicts), NOT_RUN)
 
 
 def _by_printed_numbers(claim: pd.Series, printed: Mapping[tuple, float]) -> str:
@@ -159,7 +167,8 @@ def claims_grid(rows: pd.DataFrame) -> Grid:
         for _, row in rows.iterrows()
     ]
     header = [("", name) for name in ("Statement", "By our runs", "By the paper's numbers")]
-    header += [("Comparisons", name) for name in ("Hold", "Undecided", "Fail", "One seed", "Not run")]
+    counted = ("Hold", "Undecided", "Fail", "One seed", "Other settings", "Not run")
+    header += [("Comparisons", name) for name in counted]
     caption = (
         "By our runs: paired t tests of the differences of methods; a verdict allows for the number of its "
         f"comparisons and is wrong with a probability of at most {LEVEL:.0%}; it is about the datasets that "

@@ -16,6 +16,7 @@ from dekm.tables.statistics.inference import LEVEL, RESOLUTION, holm, welch
 
 KEYS = ["dataset", "method", "metric"]
 VALUES = ["mean", "sd", "n_seeds"]
+WITHOUT_LABELS = ("inertia", "silhouette", "davies_bouldin")  # compared for datasets without true labels
 DIFFER = ("higher", "lower")
 ONE_SEED, OTHER_DATA = "one seed", "other data"
 NOT_IN_REFERENCE, NOT_IN_RESULTS = "not in the reference", "not in the results"
@@ -81,7 +82,7 @@ def _check_testable(verdicts: pd.Series, results: Path, reference: Path) -> None
 
 
 def _p_values(cells: pd.DataFrame) -> Any:
-    """Two-sided p-values of Welch's test; inertia has no unit, so its resolution is relative."""
+    """Two-sided p-values of Welch's test; the others have no unit, so their resolution is relative."""
     resolution = np.where(cells["metric"].isin(PERCENT), RESOLUTION, 1e-4 * cells["mean"].abs())
     ours = (cells["mean"], cells["sd"], cells["n_seeds"])
     theirs = (cells["mean_reference"], cells["sd_reference"], cells["n_seeds_reference"])
@@ -123,9 +124,9 @@ def _means_of_runs(result_set: ResultSet) -> pd.DataFrame:
     datasets = dict.fromkeys(cell["dataset"] for cell in cells)
     methods = dict.fromkeys(cell["method"] for cell in cells)
     results = read_results(result_set.path, list(datasets), list(methods))
-    means = averages(results, dict.fromkeys(datasets, ("acc", "nmi", "ari", "inertia")))
+    means = averages(results, dict.fromkeys(datasets, ("acc", "nmi", "ari", *WITHOUT_LABELS)))
     unlabelled = [dataset for dataset, names in results.scores.items() if "acc" not in names]
-    return means[(means["metric"] != "inertia") | means["dataset"].isin(unlabelled)]
+    return means[~means["metric"].isin(WITHOUT_LABELS) | means["dataset"].isin(unlabelled)]
 
 
 def _means_of_table(source: Path) -> pd.DataFrame:

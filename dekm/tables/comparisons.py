@@ -7,7 +7,7 @@ from functools import cached_property
 from dekm.tables.statistics.inference import LARGE_MARGIN, LEVEL, MARGIN, Difference, at_least
 
 HOLDS, UNDECIDED, FAILS = "holds", "undecided", "does not hold"
-ONE_SEED, NOT_RUN = "one seed", "not run"
+ONE_SEED, OTHER, NOT_RUN = "one seed", "other settings", "not run"
 INFINITY = float("inf")
 # Percentage points between which the difference, left minus right, lies if the claim is true.
 RELATIONS = {
@@ -45,6 +45,11 @@ class Comparison:
     def __str__(self) -> str:
         """Methods, dataset and metric."""
         return f"{self.left} against {self.right} on {self.dataset}, {self.metric.upper()}"
+
+    @property
+    def cells(self) -> set[tuple[str, str]]:
+        """Dataset and method of the two cells."""
+        return {(self.dataset, self.left), (self.dataset, self.right)}
 
     @cached_property
     def p_holds(self) -> float:

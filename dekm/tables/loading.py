@@ -13,9 +13,10 @@ from dekm.results.folders import CellFolder, PreparedData
 from dekm.results.result_set import ResultSet
 
 SCORES = ("acc", "nmi")
-SCORES_WITHOUT_LABELS = ("inertia", "silhouette", "n_clusters_found")
+SCORES_WITHOUT_LABELS = ("silhouette", "davies_bouldin", "n_clusters_found")
 KEYS = ["dataset", "dataset_label", "method", "method_label"]
 SUBSAMPLE = "a stratified subsample"
+OTHER_SETTINGS = "run under other settings than the paper's"
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ def read_results(
     *,
     labels: Mapping[str, str] | None = None,
     left_out: Mapping[str, str] | None = None,
+    deviations: Mapping[tuple[str, str], str] | None = None,
 ) -> LoadedResults:
     """Read the summaries of all cells.
 
@@ -58,6 +60,8 @@ def read_results(
         Labels of the datasets and methods without results.
     left_out : mapping of str to str, optional
         Reason for each dataset that was left out on purpose.
+    deviations : mapping of tuple of (str, str) to str, optional
+        In what the settings of cells differ from the paper's, by dataset and method.
 
     Returns
     -------
@@ -80,9 +84,13 @@ def read_results(
         if "damaged" in summary:
             reason = summary["damaged"]
         elif summary:
-            reason = "; ".join(
-                filter(None, (subsample_note(facts[dataset]), _seeds_note(len(finite), n_seeds)))
+            notes = (
+                subsample_note(facts[dataset]),
+                _settings_note((deviations or {}).get((dataset, method), "")),
+                _seeds_note(len(finite), n_seeds),
+                _empty_note([run.get("n_clusters_found") for run in finite.values()], facts[dataset]),
             )
+            reason = "; ".join(filter(None, notes))
         else:
             reason = _reason_not_run(result_set, dataset, method, left_out or {})
         cells.append(key | {"reason": reason})
@@ -124,6 +132,36 @@ def is_subsample(cells: pd.DataFrame) -> pd.Series:
         One value per row.
     """
     return cells["reason"].str.startswith(SUBSAMPLE)
+
+
+def is_other(cells: pd.DataFrame) -> pd.Series:
+    """Mask of the cells that are no experiment of the paper: on a subsample, or under other settings.
+
+    Parameters
+    ----------
+    cells : pandas.DataFrame
+        Cells with a column ``reason``.
+
+    Returns
+    -------
+    pandas.Series of bool
+        One value per row.
+    """
+    return is_subsample(cells) | cells["reason"].str.contains(OTHER_SETTINGS, regex=False)
+
+
+def _settings_note(deviation: str) -> str:
+    return f"{OTHER_SETTINGS}: {deviation}" if deviation else ""
+
+
+def _empty_note(found: Sequence[Any], facts: Mapping[str, Any]) -> str:
+    """Footnote of a cell in which a seed has empty clusters."""
+    counts = [int(count) for count in found if count is not None and count < facts.get("n_clusters", 0)]
+    if not counts:
+        return ""
+    fewest = " to ".join(map(str, sorted({min(counts), max(counts)})))
+    seeds = f"{len(counts)} of {len(found)} seeds"
+    return f"only {fewest} of {facts['n_clusters']} clusters hold samples in {seeds}"
 
 
 def _labels(

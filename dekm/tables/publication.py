@@ -19,7 +19,12 @@ MACHINE = ("commit", "device", "platform", "threads", "kernels", "versions")
 
 
 def publish(
-    results: Path, out: Path, paper: Path, methods: Sequence[str], labels: Mapping[str, str] | None = None
+    results: Path,
+    out: Path,
+    paper: Path,
+    methods: Sequence[str],
+    labels: Mapping[str, str] | None = None,
+    deviations: Mapping[tuple[str, str], str] | None = None,
 ) -> None:
     """Write the tables of all finished cells, the figures, the histories and a record of each run.
 
@@ -37,6 +42,8 @@ def publish(
         Rows of Table III.
     labels : mapping of str to str, optional
         Labels of the datasets and methods without results.
+    deviations : mapping of tuple of (str, str) to str, optional
+        In what the settings of cells differ from the paper's, by dataset and method.
 
     Raises
     ------
@@ -51,11 +58,13 @@ def publish(
     known = [*(labels or {}), *sorted({seed.facts["dataset"] for seed in runs})]
     datasets = list(dict.fromkeys(name for name in known if (results / "runs" / name).is_dir()))
     write_table2(results, datasets, paper / TABLE2, out)
-    write_table3(results, datasets, methods, paper / TABLE3, out, labels=labels)
+    write_table3(results, datasets, methods, paper / TABLE3, out, labels=labels, deviations=deviations)
     write_text(out / "runs.csv", pd.DataFrame(map(record, seeds)).to_csv(index=False))
     for seed in runs:
         copy(seed.checked("history"), out / "history" / f"{seed.name.replace('/', '-')}.csv")
-    for figure in sorted((results / "figures").glob("*.png")):
+    for figure in sorted(
+        file for folder in (".", "ranks") for file in (results / "figures" / folder).glob("*.png")
+    ):
         copy(figure, out / "figures" / figure.name)
     write_text(out / "README.md", readme(results, seeds))
 

@@ -18,7 +18,8 @@ from dekm.tables.statistics.inference import LEVEL
 
 logger = logging.getLogger(__name__)
 
-FURTHER = ("ari", "f1", "seconds", "peak_memory")
+FURTHER = ("ari", "f1", "n_clusters_found", "seconds", "peak_memory")
+RESULTS = "Clustering results"  # title where the paper has no numbers
 LABELS = {
     "acc": "ACC",
     "nmi": "NMI",
@@ -26,13 +27,15 @@ LABELS = {
     "f1": "F1",
     "inertia": "Inertia",
     "silhouette": "Silhouette",
-    "n_clusters_found": "Clusters",
+    "davies_bouldin": "Davies-Bouldin",
+    "n_clusters_found": "Clusters found",
     "seconds": "Seconds",
     "peak_memory": "Peak MiB",
 }
 FORMATS = {
     "inertia": ".4g",
     "silhouette": ".3f",
+    "davies_bouldin": ".2f",
     "n_clusters_found": ".3g",
     "seconds": ".1f",
     "peak_memory": ".0f",
@@ -41,6 +44,11 @@ MARKS = (
     "The best of a column is bold, the second underlined, by unrounded means; ≈ marks methods that may be "
     "the best too: the truly best one is bold or marked with a probability of at least "
     f"{1 - LEVEL:.0%} (paired t tests over the seeds; a method with one seed is not tested)."
+)
+
+WITHOUT_LABELS = (
+    "Datasets without true labels show the silhouette (more is better) and the Davies-Bouldin index (less is "
+    "better) of the samples, and the number of clusters that hold samples, without ranks."
 )
 
 
@@ -60,7 +68,7 @@ def score_grid(cells: pd.DataFrame, starts: str = "") -> Grid:
         Methods by datasets and metrics.
     """
     caption = f"{_score_caption(cells)} {starts}".rstrip()
-    return _grid("table3", "Table III: clustering results", cells, caption)
+    return _grid("table3", f"Table III: {RESULTS.lower()}" if _has_paper(cells) else RESULTS, cells, caption)
 
 
 def further_cells(results: LoadedResults, folder: Path) -> pd.DataFrame:
@@ -172,16 +180,22 @@ def _paper(cell: pd.Series, notes: Notes) -> dict[str, Any]:
 
 
 def _score_caption(cells: pd.DataFrame) -> str:
-    caption = f"Values in percent; {_seeds(cells)} {MARKS}"
-    if set(cells["metric"]) - PERCENT:
-        caption += (
-            " Datasets without labels show inertia, silhouette and clusters found, which are not ranked."
+    metrics, sentences = set(cells["metric"]), []
+    if metrics & PERCENT:
+        sentences += [f"ACC and NMI in percent: {_seeds(cells)}", MARKS]
+    if metrics - PERCENT:
+        sentences += [WITHOUT_LABELS] if sentences else [WITHOUT_LABELS, _seeds(cells).capitalize()]
+    if _has_paper(cells):
+        sentences.append(
+            "The paper's numbers and the differences (ours minus the paper's) are beside ours; * marks "
+            "numbers that the paper quotes, – numbers that it does not report. The origin of each is in the "
+            "table of origins."
         )
-    if "paper_quoted" in cells and cells["paper_quoted"].notna().any():
-        caption += " The paper's numbers and the differences (ours minus the paper's) are beside ours;"
-        caption += " * marks numbers that the paper quotes, – numbers that it does not report. The origin of"
-        caption += " each is in the table of origins."
-    return caption
+    return " ".join(sentences)
+
+
+def _has_paper(cells: pd.DataFrame) -> bool:
+    return "paper_quoted" in cells and bool(cells["paper_quoted"].notna().any())
 
 
 def _seeds(cells: pd.DataFrame) -> str:

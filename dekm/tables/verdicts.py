@@ -1,14 +1,18 @@
-"""Verdict on each cell of the paper's Table III: reproduced, better, worse, undecided or not run."""
+"""Verdict on each cell of the paper's Table III: reproduced, better, worse, undecided and others."""
 
 import numpy as np
 import pandas as pd
 
 from dekm.tables.cells import rename_paper
-from dekm.tables.loading import is_subsample
+from dekm.tables.comparisons import OTHER
+from dekm.tables.loading import is_other
 from dekm.tables.rendering.grid import Cell, Grid
 from dekm.tables.statistics.inference import LEVEL, MARGIN, from_value
 
-VERDICTS = ("reproduced", "better", "worse", "undecided", "one seed", "not run", "no number in the paper")
+VERDICTS = (
+    *("reproduced", "better", "worse", "undecided", "one seed"),
+    *(OTHER, "not run", "no number in the paper"),
+)
 
 
 def verdicts(cells: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
@@ -17,7 +21,7 @@ def verdicts(cells: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     The paper reports no standard deviations, so its number is a fixed value and `MARGIN` allows for its
     error. A cell is reproduced if our expected score is within `MARGIN` of it, better or worse if it is
     beyond `MARGIN` (t tests at `LEVEL`), and otherwise undecided; a large standard deviation makes a cell
-    undecided, not reproduced. A subsample is not the paper's dataset: its cells count as not run.
+    undecided, not reproduced. Cells on a subsample or under other settings are not the paper's.
 
     Parameters
     ----------
@@ -33,9 +37,9 @@ def verdicts(cells: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
         difference, low and high (95 % confidence interval of the difference), dataset_label, and verdict
         (one of `VERDICTS`).
     """
-    whole = cells[~is_subsample(cells)]
-    ours = whole[["dataset", "method", "metric", "mean", "sd", "n_seeds", "difference"]]
-    rows = rename_paper(paper).merge(ours, on=["dataset", "method", "metric"], how="left")
+    keys = ["dataset", "method", "metric"]
+    ours = cells[[*keys, "mean", "sd", "n_seeds", "difference"]].assign(other=is_other(cells))
+    rows = rename_paper(paper).merge(ours, on=keys, how="left")
     rows["n_seeds"] = rows["n_seeds"].fillna(0).astype(int)
     labels = dict(zip(cells["dataset"], cells["dataset_label"], strict=True))
     rows["dataset_label"] = rows["dataset"].map(lambda dataset: labels.get(dataset, dataset))
@@ -44,6 +48,7 @@ def verdicts(cells: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     conditions = {
         "no number in the paper": rows["paper"].isna(),
         "not run": rows["mean"].isna(),
+        OTHER: rows.pop("other").eq(True),
         "one seed": ~found.is_testable,
         "reproduced": found.p_inside(-MARGIN, MARGIN) <= LEVEL,
         "better": 2 * found.p_above(MARGIN) <= LEVEL,
@@ -75,6 +80,7 @@ def verdicts_grid(rows: pd.DataFrame) -> Grid:
         "Cells of the paper's Table III; ACC and NMI are counted separately. Reproduced: our expected score "
         f"is within {MARGIN:g} percentage points of the paper's number; better and worse: beyond them; t "
         f"tests over our seeds, each at level {LEVEL}. The paper reports no standard deviations: its numbers "
-        "count as fixed values."
+        "count as fixed values. Other settings: run, but on a subsample or under other settings than the "
+        "paper's; Table III names them."
     )
     return Grid("verdicts", "Verdicts on the paper's cells", columns, lines, caption)

@@ -104,14 +104,25 @@ def test_a_seed_with_a_score_that_is_not_finite_does_not_count(results: Path) ->
 
 def test_data_without_labels_show_metrics_that_need_no_labels(results: Path) -> None:
     write_facts(results, "mine", class_counts=None)
-    for method, inertia in (("k_means", 1234.5), ("dekm", 0.5)):
-        run = {"inertia": inertia, "n_clusters_found": 3, "n_iter": 2, "seconds": 1.0}
+    for method, silhouette in (("k_means", 0.25), ("dekm", -0.5)):
+        run = {"silhouette": silhouette, "n_clusters_found": 3, "n_iter": 2, "seconds": 1.0}
         write_summary(results, "mine", method, [run, run])
     header, _, first, second, *_ = text(results, "mine").splitlines()
-    assert [name.strip() for name in header.split("|")[2:-1]] == ["mine Inertia", "mine Clusters"]
-    assert [value.strip() for value in first.split("|")[2:-1]] == ["1234 ± 0", "3 ± 0"]
+    assert [name.strip() for name in header.split("|")[2:-1]] == [
+        "mine Silhouette",
+        "mine Clusters found",
+    ]
+    assert [value.strip() for value in first.split("|")[2:-1]] == ["0.250 ± 0.000", "3 ± 0"]
     assert "**" not in first + second
-    assert "Datasets without labels show inertia" in text(results, "mine")
+    assert "Datasets without true labels show the silhouette" in text(results, "mine")
+    assert "percent" not in text(results, "mine")
+
+
+def test_empty_clusters_are_named(results: Path) -> None:
+    write_facts(results, "mine", n_clusters=5)
+    seeds = [{"acc": 0.5, "nmi": 0.5, "n_clusters_found": found} for found in (5, 4, 3)]
+    write_summary(results, "mine", "dekm", seeds)
+    assert "only 3 to 4 of 5 clusters hold samples in 2 of 3 seeds" in text(results, "mine")
 
 
 def test_all_files_are_written_when_nothing_was_run(tmp_path: Path) -> None:

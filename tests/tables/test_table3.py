@@ -141,13 +141,16 @@ def test_html_is_one_escaped_page_that_loads_nothing(results: Path) -> None:
 
 def test_seconds_and_memory_are_shown_beside_ari(results: Path) -> None:
     write_summary(
-        results, "mnist", "dekm", [{"acc": 0.9, "nmi": 0.9, "ari": 0.8, "f1": 0.7, "seconds": 10.0}] * 2
+        results,
+        "mnist",
+        "dekm",
+        [{"acc": 0.9, "nmi": 0.9, "ari": 0.8, "f1": 0.7, "n_clusters_found": 9, "seconds": 10.0}] * 2,
     )
     benchmark = results / "benchmarks" / "cluster" / "mnist" / "dekm.tsv"
     benchmark.parent.mkdir(parents=True)
     benchmark.write_text("s\th:m:s\tmax_rss\n20.0\t0:00:20\t481.6\n")
     found = further_cells(read_results(results, ["mnist"], ["dekm", "k_means"]), results)
-    assert found.query("method == 'dekm'")["mean"].tolist() == pytest.approx([80, 70, 10.0, 481.6])
+    assert found.query("method == 'dekm'")["mean"].tolist() == pytest.approx([80, 70, 9, 10.0, 481.6])
     text = to_markdown(further_grid(found))
     assert "| **80.00 ± 0.00** | **70.00 ± 0.00** | 10.0 ± 0.0" in text
     assert "482" in text

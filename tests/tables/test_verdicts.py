@@ -6,6 +6,7 @@ import pytest
 from dekm.tables.cells import table3
 from dekm.tables.loading import read_results
 from dekm.tables.rendering.markdown import to_markdown
+from dekm.tables.scores import score_grid
 from dekm.tables.verdicts import verdicts, verdicts_grid
 from tests.helpers.handmade import write_facts, write_scores
 
@@ -68,4 +69,13 @@ def test_a_subsample_is_not_the_papers_dataset(tmp_path: Path, printed: pd.DataF
     judge(tmp_path, QUIET, printed)
     write_facts(tmp_path, "mnist", subsample=5000)
     cells = table3(read_results(tmp_path, ["mnist"], ["dekm"]), printed)
-    assert verdicts(cells, printed)["verdict"].tolist() == ["not run"]
+    assert verdicts(cells, printed)["verdict"].tolist() == ["other settings"]
+
+
+def test_a_run_under_other_settings_is_not_the_papers(tmp_path: Path, printed: pd.DataFrame) -> None:
+    judge(tmp_path, QUIET, printed)
+    other = {("mnist", "dekm"): "lr 0.1 instead of 0.001"}
+    cells = table3(read_results(tmp_path, ["mnist"], ["dekm"], deviations=other), printed)
+    assert verdicts(cells, printed)["verdict"].tolist() == ["other settings"]
+    note = "run under other settings than the paper's: lr 0.1 instead of 0.001"
+    assert note in to_markdown(score_grid(cells))

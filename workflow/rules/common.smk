@@ -60,6 +60,11 @@ SEEDS = EXPERIMENT.seeds
 IMAGE_DATASETS = [
     name for name, row in EXPERIMENT.datasets.items() if row.kind == "images"
 ]
+PAPER_DATASETS = {
+    line.partition(",")[0]
+    for line in (ROOT / "resources/paper/table3.csv").read_text().splitlines()[1:]
+}
+OTHER_DATASETS = [name for name in EXPERIMENT.datasets if name not in PAPER_DATASETS]
 ENVIRONMENT = str(ROOT / "environment.yml")
 CONTAINER = EXPERIMENT.get("container", None) or "dekm.sif"
 

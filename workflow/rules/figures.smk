@@ -158,23 +158,22 @@ rule figure_ranks:
         f"{TABLES}/ranks.csv",
     output:
         report(
-            f"{FIGURES}/ranks.png",
+            directory(f"{FIGURES}/ranks"),
+            patterns=["{figure}.png"],
             caption="../report/ranks.rst",
             category="Figures",
             labels={"figure": "mean ranks"},
         ),
-        f"{FIGURES}/ranks.pdf",
     log:
         f"{RESULTS}/logs/figures/ranks.log",
     conda:
         ENVIRONMENT
     params:
-        folder=output_folder,
         sources=source_digest("dekm.figures.ranks"),
     message:
         "Draw the critical-difference diagram"
     shell:
-        "python -m dekm figure ranks {input:q} --out {params.folder:q} 2> {log:q}"
+        "mkdir -p {output:q} && python -m dekm figure ranks {input:q} --out {output:q} 2> {log:q}"
 
 
 rule figures_of_run:
@@ -202,16 +201,29 @@ rule figures_of_run:
         "python -m dekm figure runs {params.runs:q} --out {output:q} 2> {log:q}"
 
 
+def figures_of_runs(datasets):
+    """Figures of the first run of DEKM and of the user's methods; on own data, of all methods."""
+    return [
+        folder
+        for dataset in datasets
+        for folder in expand(
+            rules.figures_of_run.output,
+            dataset=dataset,
+            method=(
+                EXPERIMENT.methods
+                if {"path", "loader"} & {*EXPERIMENT.blocks[dataset].settings}
+                else RUN_METHODS
+            ),
+        )
+    ]
+
+
 rule figures:
     input:
-        rules.figure_entropy.output,
+        rules.figure_entropy.output if PAPER_DATASETS & {*EXPERIMENT.datasets} else [],
         rules.figure_samples.output if IMAGE_DATASETS else [],
         rules.figure_iterations.output if "fig1" in EXPERIMENT.figures else [],
         rules.figure_strategies.output if "fig4" in EXPERIMENT.figures else [],
         rules.figure_embeddings.output if "fig5" in EXPERIMENT.figures else [],
         rules.figure_ranks.output if len(EXPERIMENT.datasets) > 1 else [],
-        expand(
-            rules.figures_of_run.output,
-            dataset=EXPERIMENT.datasets,
-            method=RUN_METHODS,
-        ),
+        figures_of_runs(EXPERIMENT.datasets),

@@ -1,6 +1,15 @@
 TABLES = f"{RESULTS}/tables"
 
 
+# Tables that are written only where a dataset is one of the paper.
+TABLES_OF_THE_PAPER = {
+    "verdicts": "Verdicts on the paper's cells",
+    "claims": "Claims of the paper",
+}
+if len(OTHER_DATASETS) == len(EXPERIMENT.datasets):
+    TABLES_OF_THE_PAPER = {}
+
+
 localrules:
     table2,
     table,
@@ -39,6 +48,7 @@ rule table2:
 rule table:
     input:
         cells=cells(EXPERIMENT.datasets),
+        figures=lambda wildcards: figures_of_runs(OTHER_DATASETS),
         strategies=cells_of_figure("fig4", STRATEGIES),
         paper=ROOT / "resources/paper/table3.csv",
         claims=ROOT / "resources/paper/claims.csv",
@@ -48,7 +58,7 @@ rule table:
             f"{TABLES}/table3.html",
             caption="../report/table3.rst",
             category="Tables",
-            labels={"table": "Table III, clustering results, and derived tables"},
+            labels={"table": "Clustering results, and derived tables"},
         ),
         report(
             f"{TABLES}/further.csv",
@@ -56,18 +66,15 @@ rule table:
             category="Tables",
             labels={"table": "ARI, seconds and memory"},
         ),
-        report(
-            f"{TABLES}/verdicts.csv",
-            caption="../report/verdicts.rst",
-            category="Tables",
-            labels={"table": "Verdicts on the paper's cells"},
-        ),
-        report(
-            f"{TABLES}/claims.csv",
-            caption="../report/claims.rst",
-            category="Tables",
-            labels={"table": "Claims of the paper"},
-        ),
+        [
+            report(
+                f"{TABLES}/{name}.csv",
+                caption=f"../report/{name}.rst",
+                category="Tables",
+                labels={"table": label},
+            )
+            for name, label in TABLES_OF_THE_PAPER.items()
+        ],
         multiext(f"{TABLES}/ranks", ".csv", ".md"),
     log:
         f"{RESULTS}/logs/table.log",

@@ -1,36 +1,48 @@
 """Tables as one self-contained HTML page."""
 
-from collections.abc import Sequence
+import base64
+from collections.abc import Mapping, Sequence
 from html import escape
+from pathlib import Path
 
 from dekm.tables.rendering.grid import Cell, Grid
 
+# Every rule is for the content of .results alone, because Snakemake's report includes the page.
 CSS = """
-:root { color-scheme: light; }
-body { font: 14px/1.5 system-ui, sans-serif; color: #1b1f24; margin: 2rem auto; padding: 0 1.5rem; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin: 2.2rem 0 .6rem; }
-nav a { margin-right: 1.2rem; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; white-space: nowrap; }
-p { color: #57606a; max-width: 60rem; margin: .5rem 0; }
-th, td { padding: .3rem .55rem; text-align: left; vertical-align: top; }
-thead th { border-bottom: 1px solid #8c959f; font-weight: 600; }
-thead tr:first-child th { border-top: 2px solid #1b1f24; }
-thead th[colspan] { text-align: center; }
-tbody tr:last-child > * { border-bottom: 2px solid #1b1f24; }
-tbody tr:nth-child(even) { background: #f6f8fa; }
-tbody th { font-weight: 500; position: sticky; left: 0; background: #fff; }
-tbody tr:nth-child(even) th { background: #f6f8fa; }
-td.long { white-space: normal; min-width: 22rem; max-width: 44rem; }
-.sd, .paper { color: #57606a; font-size: .85em; }
-.paper { display: block; }
-sup { line-height: 0; font-size: .75em; }
-ol { color: #57606a; font-size: .9em; }
+.results { color-scheme: light; font: 14px/1.5 system-ui, sans-serif; color: #1b1f24; background: #fff; }
+.results { max-width: none; margin: 1.5rem auto; padding: 0 1.5rem; }
+.results h1 { font-size: 1.5rem; margin: 0 0 .8rem; }
+.results h2 { font-size: 1.15rem; margin: 2.2rem 0 .6rem; }
+.results nav { margin-bottom: 1rem; } .results nav a { margin-right: 1.2rem; }
+.results .scroll { overflow-x: auto; }
+.results img { display: block; max-width: min(100%, 60rem); margin: 1rem 0; }
+.results table { border-collapse: collapse; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.results table { width: auto; margin: 0; font-size: 14px; }
+.results p { color: #57606a; max-width: 60rem; margin: .5rem 0; }
+.results p.advice { color: inherit; border-left: 3px solid #3f90da; padding-left: .8rem; margin: 1rem 0; }
+.results th, .results td { padding: .3rem .55rem; text-align: left; vertical-align: top; }
+.results thead th { border-bottom: 1px solid #8c959f; font-weight: 600; }
+.results thead tr:first-child th { border-top: 2px solid #1b1f24; }
+.results thead th[colspan] { text-align: center; }
+.results tbody tr:last-child > * { border-bottom: 2px solid #1b1f24; }
+.results tbody tr:nth-child(even) { background: #f6f8fa; }
+.results tbody th { font-weight: 500; position: sticky; left: 0; background: #fff; }
+.results tbody tr:nth-child(even) th { background: #f6f8fa; }
+.results td.long { white-space: normal; min-width: 15rem; max-width: 44rem; }
+.results .sd, .results .paper { color: #57606a; font-size: .85em; }
+.results .paper { display: block; }
+.results sup { line-height: 0; font-size: .75em; }
+.results ol { color: #57606a; font-size: .9em; list-style: decimal; padding-left: 2rem; }
 """.strip()
 MAX_NOWRAP = 40  # characters of a cell that is not wrapped
 
 
-def to_html(title: str, grids: Sequence[Grid]) -> str:
+def to_html(
+    title: str,
+    grids: Sequence[Grid],
+    texts: Sequence[str] = (),
+    figures: Mapping[str, Sequence[Path]] | None = None,
+) -> str:
     """HTML page of several tables.
 
     Parameters
@@ -39,6 +51,10 @@ def to_html(title: str, grids: Sequence[Grid]) -> str:
         Title of the page.
     grids : sequence of Grid
         Tables from top to bottom.
+    texts : sequence of str, default=()
+        Paragraphs after the first table.
+    figures : mapping of str to sequence of Path, optional
+        PNG files that are shown below tables, by the names of the tables.
 
     Returns
     -------
@@ -47,15 +63,19 @@ def to_html(title: str, grids: Sequence[Grid]) -> str:
     """
     links = "".join(f'<a href="#{grid.name}">{escape(grid.title)}</a>' for grid in grids)
     nav = f"<nav>{links}</nav>\n" if len(grids) > 1 else ""
-    sections = "".join(
-        (f'<h2 id="{grid.name}">{escape(grid.title)}</h2>\n' if grid.title != title else "") + _section(grid)
+    sections = [
+        (f'<h2 id="{grid.name}">{escape(grid.title)}</h2>\n' if grid.title != title else "")
+        + _section(grid)
+        + "".join(map(_picture, (figures or {}).get(grid.name, ())))
         for grid in grids
-    )
+    ]
+    sections.insert(1, "".join(f'<p class="advice">{escape(text)}</p>\n' for text in texts))
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>\n{CSS}\n</style>\n</head>\n<body>\n"
-        f"<h1>{escape(title)}</h1>\n{nav}" + sections + "</body>\n</html>\n"
+        f'<main class="results">\n<h1>{escape(title)}</h1>\n{nav}{"".join(sections)}</main>\n'
+        "</body>\n</html>\n"
     )
 
 
@@ -79,6 +99,12 @@ def _section(grid: Grid) -> str:
         f'<div class="scroll"><table>\n<thead>\n{head}\n</thead>\n<tbody>\n{body}\n</tbody>\n'
         f"</table></div>\n<p>{escape(grid.caption)}</p>\n{notes}"
     )
+
+
+def _picture(file: Path) -> str:
+    """An image whose content is part of the page."""
+    content = base64.b64encode(file.read_bytes()).decode()
+    return f'<img src="data:image/png;base64,{content}" alt="{escape(file.stem)}">\n'
 
 
 def _data(cell: Cell) -> str:

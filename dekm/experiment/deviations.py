@@ -1,0 +1,108 @@
+"""In what the runs of a folder of results differ from the experiments of the paper."""
+
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from dekm.errors import shown
+from dekm.experiment.config import Experiment
+from dekm.experiment.config_file import read_config_file
+from dekm.experiment.protocols import PROTOCOLS, VECTOR_EMBEDDING_DIM
+from dekm.methods import KNOWN
+from dekm.results.folders import SeedFolder
+from dekm.results.result_set import ResultSet
+
+logger = logging.getLogger(__name__)
+
+UNUSED = {"conv": {"hidden", "layerwise", "noise"}, "mlp": {"channels"}, "network": set[str]()}
+MOST_NAMED = 4  # parameters in a footnote
+
+
+def find_deviations(
+    results: Path, datasets: Sequence[str], methods: Sequence[str], config: Path
+) -> dict[tuple[str, str], str]:
+    """Compare all parameters of the runs with those of a configuration of the paper's experiments.
+
+    Every protocol of the configuration is one of the paper's or of the authors' code, so a cell differs only
+    if it differs from each of them.
+
+    Parameters
+    ----------
+    results : Path
+        Folder of results.
+    datasets, methods : sequence of str
+        Keys of the cells.
+    config : Path
+        Configuration file of the paper's experiments.
+
+    Returns
+    -------
+    dict of tuple of (str, str) to str
+        For each cell that differs, in what: "lr 0.1 instead of 0.001". Cells without a run, cells that are no
+        experiment of the paper, and runs of earlier versions, which recorded no parameters, are left out.
+    """
+    if not config.is_file():
+        logger.warning("%s does not exist: settings that differ from the paper's are not named", config)
+        return {}
+    read = read_config_file(config)
+    papers = [Experiment({**read, "protocol": name}) for name in PROTOCOLS]
+    found = {}
+    for dataset in (name for name in datasets if name in read["datasets"]):
+        for method in (name for name in methods if name in KNOWN):
+            facts = facts_of_first_seed(ResultSet(results), dataset, method)
+            if "parameters" in facts:
+                lists = [differences(paper, dataset, method, facts) for paper in papers]
+                found[dataset, method] = describe(min(lists, key=len))
+    return {cell: text for cell, text in found.items() if text}
+
+
+def facts_of_first_seed(results: ResultSet, dataset: str, method: str) -> Mapping[str, Any]:
+    """What made the first complete seed of a cell; empty if there is none."""
+    folders = sorted(results.cell(dataset, method).path.glob("seed*"))
+    seeds = (SeedFolder(folder) for folder in folders)
+    return next((seed.facts for seed in seeds if seed.has_facts()), {})
+
+
+def differences(paper: Experiment, dataset: str, method: str, facts: Mapping[str, Any]) -> list[str]:
+    """The parameters of a run and of its pretraining that differ from those of an experiment."""
+    from dekm.experiment.estimators import effective_parameters  # here: it imports PyTorch
+
+    row = paper.method(method)
+    expected = effective_parameters(row.load(), paper.method_settings(dataset, method))
+    found = list(_compare(facts["parameters"], expected))
+    key = paper.pretraining(dataset, method)
+    if key is None:
+        return found
+    pretraining = pretraining_of(paper, dataset, key)
+    return found + list(_compare(facts.get("pretraining", {}), pretraining, "pretraining "))
+
+
+def pretraining_of(paper: Experiment, dataset: str, key: str) -> dict[str, Any]:
+    """All parameters of the pretraining of an experiment that its architecture uses."""
+    from dekm.experiment.estimators import effective_parameters
+    from dekm.methods.autoencoder import Autoencoder
+
+    architecture = key.partition("-")[0]
+    settings = paper.pretraining_settings(dataset, key)
+    if settings.get("embedding_dim") is None:
+        k = paper.blocks[dataset].row.n_clusters
+        settings["embedding_dim"] = k if architecture == "conv" else VECTOR_EMBEDDING_DIM
+    expected = effective_parameters(Autoencoder, {"architecture": architecture, **settings})
+    return {name: value for name, value in expected.items() if name not in UNUSED[architecture]}
+
+
+def _compare(found: Mapping[str, Any], expected: Mapping[str, Any], place: str = "") -> list[str]:
+    plain = json.loads(json.dumps(expected))  # tuples become lists, as in the facts
+    return [
+        f"{place}{name} {shown(found[name])} instead of {shown(value)}"
+        for name, value in plain.items()
+        if name in found and found[name] != value
+    ]
+
+
+def describe(differences: Sequence[str]) -> str:
+    """The differences as one text, the first of many."""
+    more = len(differences) - MOST_NAMED
+    return ", ".join(differences[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

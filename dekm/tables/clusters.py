@@ -1,0 +1,137 @@
+"""The clusters of one run: their sizes, classes, features, and most typical and most ambiguous samples."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dekm.files.tables import read_table
+from dekm.results.advice import mean_silhouettes
+from dekm.results.data import FeatureVectors
+from dekm.results.folders import SeedFolder
+from dekm.results.result_set import ResultSet
+from dekm.tables.rendering.grid import Cell, Grid
+
+PREFIX = "clusters_"  # of the names of the tables, before the dataset
+FIGURES = ("embedding", "samples")
+N_SAMPLES = 5
+N_FEATURES = 6
+COLUMNS = ("cluster", "n_samples", "main_class", "main_class_percent", "features", "typical", "ambiguous")
+
+
+def shown_run(results: ResultSet, dataset: str, methods: Sequence[str]) -> SeedFolder | None:
+    """The first seed of the method with the largest silhouette, if it has a table of clusters.
+
+    Else that of the last method that has one; None for runs of earlier versions.
+    """
+    ranked = [method for method, _ in mean_silhouettes(results, dataset) if method in methods]
+    for method in [*ranked, *reversed(methods)]:
+        cell = results.cell(dataset, method)
+        if cell.summary_file.is_file():
+            seed = cell.seed(next(iter(cell.summary()["seeds"])))
+            if seed.file("clusters").is_file():
+                return seed
+    return None
+
+
+def clusters(run: SeedFolder) -> pd.DataFrame:
+    """Describe the clusters of a run.
+
+    Parameters
+    ----------
+    run : SeedFolder
+        Folder of a run with a table of clusters.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per cluster, the largest first: `COLUMNS`. The main class is the most frequent one, with its
+        share in percent; the features are those whose means differ most from the means of all samples; lists
+        are separated by semicolons.
+    """
+    table = read_table(run.checked("clusters"), ("sample", "class"), ("cluster", "distance", "margin"))
+    vectors, rows = run.data.vectors(), []
+    for cluster, members in table.groupby("cluster"):
+        row: dict[str, Any] = {"cluster": int(str(cluster)), "n_samples": len(members)}
+        row |= _main_class(members["class"].dropna())
+        row["features"] = "" if vectors is None else _features(vectors, members.index.to_numpy())
+        row["typical"] = _names(members.sort_values("distance", kind="stable"))
+        row["ambiguous"] = _names(members.sort_values("margin", kind="stable"))
+        rows.append(row)
+    return pd.DataFrame(rows, columns=COLUMNS).sort_values("n_samples", ascending=False, kind="stable")
+
+
+def _names(samples: pd.DataFrame) -> str:
+    return "; ".join(Path(str(name)).name for name in samples["sample"].head(N_SAMPLES))
+
+
+def _main_class(classes: pd.Series) -> dict[str, Any]:
+    if classes.empty:
+        return {"main_class": "", "main_class_percent": np.nan}
+    counts = classes.value_counts()
+    return {"main_class": str(counts.index[0]), "main_class_percent": 100 * counts.iloc[0] / len(classes)}
+
+
+def _features(vectors: FeatureVectors, members: np.ndarray) -> str:
+    """The features in which a cluster stands out: terms, or columns with their difference in deviations."""
+    mean = np.asarray(vectors.X.mean(axis=0)).ravel()
+    excess = np.asarray(vectors.X[members].mean(axis=0)).ravel() - mean
+    if not isinstance(vectors.X, np.ndarray):  # texts: the terms that are more frequent than elsewhere
+        order = np.argsort(-excess, kind="stable")[:N_FEATURES]
+        return "; ".join(vectors.names[i] for i in order if excess[i] > 0)
+    deviations = excess / np.maximum(vectors.X.std(axis=0), 1e-12)
+    order = np.argsort(-np.abs(deviations), kind="stable")[:N_FEATURES]
+    return "; ".join(f"{vectors.names[i]} {deviations[i]:+.1f}" for i in order)
+
+
+def figures_of_runs(
+    results: ResultSet, datasets: Sequence[str], methods: Sequence[str]
+) -> dict[str, list[Path]]:
+    """The figures of the shown runs, by the names of their tables, where they were drawn."""
+    found = {}
+    for dataset in datasets:
+        if (run := shown_run(results, dataset, methods)) is not None:
+            folder = results.figures_of_run(dataset, run.subject)
+            files = (folder / f"{figure}.png" for figure in FIGURES)
+            found[f"{PREFIX}{dataset}"] = [file for file in files if file.is_file()]
+    return found
+
+
+def clusters_grid(rows: pd.DataFrame, run: SeedFolder) -> Grid:
+    """Table of the clusters of a run.
+
+    Parameters
+    ----------
+    rows : pandas.DataFrame
+        Clusters as `clusters` returns them.
+    run : SeedFolder
+        Folder of the run.
+
+    Returns
+    -------
+    Grid
+        One row per cluster; columns without any value are left out.
+    """
+    shown = {
+        "n_samples": ("Samples", lambda row: f"{row['n_samples']:,}"),
+        "main_class": ("Main class", lambda row: f"{row['main_class']} ({row['main_class_percent']:.0f} %)"),
+        "features": ("Stands out by", lambda row: row["features"]),
+        "typical": ("Most typical", lambda row: row["typical"]),
+        "ambiguous": ("Most ambiguous", lambda row: row["ambiguous"]),
+    }
+    columns = {name: column for name, column in shown.items() if rows[name].astype(str).ne("").any()}
+    lines = [
+        [Cell(str(row["cluster"])), *(Cell(text(row)) for _, text in columns.values())]
+        for _, row in rows.iterrows()
+    ]
+    title = f"Clusters of {run.label} on {run.data_facts['label']}, seed {run.facts['seed']}"
+    header = [("", "Cluster"), *(("", name) for name, _ in columns.values())]
+    caption = (
+        "The most typical samples are nearest to the center of their cluster; the most ambiguous ones are "
+        "nearly as close to another center. A cluster stands out by the terms that are more frequent in it, "
+        "or by the columns whose means differ most from those of all samples, in standard deviations. All "
+        f"samples are in runs/{run.facts['dataset']}/{run.subject}/{run.path.name}/clusters.csv."
+    )
+    return Grid(f"{PREFIX}{run.facts['dataset']}", title, header, lines, caption)

@@ -1,0 +1,112 @@
+"""Measures of the partitions of a dataset that need no true labels."""
+
+from collections.abc import Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dekm.metrics import ari
+from dekm.results.folders import CellFolder
+from dekm.results.result_set import ResultSet
+from dekm.tables.loading import LoadedResults
+from dekm.tables.rendering.grid import Cell, Grid
+
+# Upper and lower header and format of each measure; the metrics of a run, and the stability over its seeds.
+MEASURES = {
+    "silhouette": ("Samples", "Silhouette", ".3f"),
+    "davies_bouldin": ("Samples", "Davies-Bouldin", ".2f"),
+    "silhouette_embedding": ("Own embedding", "Silhouette", ".3f"),
+    "davies_bouldin_embedding": ("Own embedding", "Davies-Bouldin", ".2f"),
+    "n_clusters_found": ("Clusters", "Found", ".3g"),
+    "smallest": ("Clusters", "Smallest", ".4g"),
+    "largest": ("Clusters", "Largest", ".4g"),
+    "stability": ("Seeds", "Stability", ".3f"),
+}
+CAPTION = (
+    "Measures that need no true labels, mean ± standard deviation over the seeds. The silhouette is in "
+    "[-1, 1], more is better; the Davies-Bouldin index is at least 0, less is better; both on at most 2,000 "
+    "samples. Those of the samples themselves compare methods, although methods that cluster the samples "
+    "themselves, such as K-means, have an advantage. Those of the own embedding tell how clearly a method "
+    "separates its clusters, and do not compare methods. Found: clusters that hold samples; smallest and"
+    " largest: their sizes. Stability: mean adjusted Rand index of pairs of seeds; 1 means equal partitions."
+)
+
+
+def partitions(results: LoadedResults, folder: Path, datasets: Sequence[str]) -> pd.DataFrame:
+    """Measures of every cell of some datasets.
+
+    Parameters
+    ----------
+    results : LoadedResults
+        Runs and cells.
+    folder : Path
+        Folder of the results.
+    datasets : sequence of str
+        Datasets to show.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per cell with runs: dataset, dataset_label, method, method_label, n_seeds, and for each of
+        `MEASURES` its mean and, with the suffix ``_sd``, its standard deviation; NaN where runs of earlier
+        versions lack it.
+    """
+    keys = ["dataset", "dataset_label", "method", "method_label"]
+    rows: list[dict[str, Any]] = []
+    for _, cell in results.cells[keys].iterrows():
+        runs = results.runs[
+            (results.runs["dataset"] == cell["dataset"]) & (results.runs["method"] == cell["method"])
+        ]
+        if cell["dataset"] in datasets and len(runs):
+            found = stability(ResultSet(folder).cell(cell["dataset"], cell["method"]))
+            rows.append({**dict(cell), "n_seeds": len(runs), **_moments(runs), "stability": found})
+    columns = [*keys, "n_seeds", *(f"{name}{end}" for name in MEASURES for end in ("", "_sd"))]
+    return pd.DataFrame(rows).reindex(columns=columns)
+
+
+def _moments(runs: pd.DataFrame) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for name in MEASURES:
+        values = pd.to_numeric(runs[name]).dropna() if name in runs else pd.Series(dtype=float)
+        found |= {name: values.mean(), f"{name}_sd": values.std()}
+    return found
+
+
+def stability(cell: CellFolder) -> float:
+    """Mean adjusted Rand index of all pairs of seeds; NaN without two seeds whose labels exist."""
+    seeds = (cell.seed(seed) for seed in cell.summary()["seeds"])
+    labels = [seed.labels() for seed in seeds if seed.file("labels").is_file()]
+    pairs = [ari(a, b) for a, b in combinations(labels, 2) if len(a) == len(b)]
+    return float(np.mean(pairs)) if pairs else float("nan")
+
+
+def partitions_grid(rows: pd.DataFrame) -> Grid:
+    """Table of the measures.
+
+    Parameters
+    ----------
+    rows : pandas.DataFrame
+        Measures as `partitions` returns them.
+
+    Returns
+    -------
+    Grid
+        One row per dataset and method.
+    """
+    header = [("", "Dataset"), ("", "Method"), *((upper, lower) for upper, lower, _ in MEASURES.values())]
+    lines = [
+        [Cell(row["dataset_label"]), Cell(row["method_label"]), *(_cell(row, name) for name in MEASURES)]
+        for _, row in rows.iterrows()
+    ]
+    return Grid("partitions", "Partitions, measured without true labels", header, lines, CAPTION)
+
+
+def _cell(row: pd.Series, name: str) -> Cell:
+    number_format = MEASURES[name][2]
+    if pd.isna(row[name]):
+        return Cell("–")
+    sd = row[f"{name}_sd"]
+    return Cell(f"{row[name]:{number_format}}", sd="" if pd.isna(sd) else f"{sd:{number_format}}")
