@@ -112,8 +112,10 @@ def _panel(axes: Axes, frame: Frame, y: np.ndarray | None, limits: np.ndarray) -
     scatter_classes(axes, frame.H, classes, size=float(np.clip(6000 / len(classes), 0.4, 6)))
     if np.isfinite(frame.V).all():
         axes.plot(*line_ends(frame).T, color=INK, linewidth=1.4)
-    for size, ink, width in ((42, "white", 3), (34, "black", 1.4)):
-        axes.scatter(frame.centers[:, 0], frame.centers[:, 1], marker="x", s=size, c=ink, linewidths=width)
+    # Below the points: in late iterations a cluster is smaller than its cross.
+    for size, ink, width in ((90, "white", 3), (80, "black", 1.2)):
+        x, y_ = frame.centers.T
+        axes.scatter(x, y_, marker="x", s=size, c=ink, linewidths=width, zorder=0.9)
     axes.set(xlim=(left, right), ylim=(bottom, top))
     axes.set_title(", ".join(filter(None, [f"Iter {frame.n_iter}", percent(scores(frame, y))])))
     remove_ticks(axes)

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from dekm.errors import InputError
-from dekm.figures.sources import read_history
+from dekm.figures.sources import describe_data, read_history
 from dekm.figures.style import (
     LINES,
     MARKERS,
@@ -20,7 +20,7 @@ from dekm.figures.style import (
     save_data,
     style,
 )
-from dekm.results.folders import CellFolder
+from dekm.results.folders import CellFolder, SeedFolder
 
 STRATEGIES = (
     "1: last dimension of Y",
@@ -28,6 +28,11 @@ STRATEGIES = (
     "3: all dimensions of Y",
     "4: random dimension of H",
     "5: all dimensions of H",
+)
+COINCIDE = (
+    "Strategies 3 and 5 nearly coincide: where all dimensions move to the centroid, rotating the embedding "
+    "by V does not change the loss,\nso both minimize the same one, from the same weights; only rounding "
+    "differs."
 )
 PALETTE = (0, 1, 2, 4, 8)  # five of the colours that also differ in lightness
 
@@ -79,13 +84,15 @@ def finals(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[frame["n_iter"] == frame["n_iter"].max()].drop(columns="n_iter")
 
 
-def draw(frame: pd.DataFrame) -> Figure:
+def draw(frame: pd.DataFrame, title: str = "") -> Figure:
     """Draw ACC and NMI, one line per strategy with a band of one standard deviation.
 
     Parameters
     ----------
     frame : pandas.DataFrame
         Curves as `curves` returns them.
+    title : str
+        Title of the figure.
 
     Returns
     -------
@@ -93,7 +100,7 @@ def draw(frame: pd.DataFrame) -> Figure:
         Two panels side by side.
     """
     with style():
-        figure = new_figure(PAGE, 2.75)
+        figure = new_figure(PAGE, 3.2)
         panels = figure.subplots(1, 2)
         for axes, metric in zip(panels, ("acc", "nmi"), strict=True):
             shown = frame[frame["metric"] == metric]
@@ -115,6 +122,8 @@ def draw(frame: pd.DataFrame) -> Figure:
             axes.set_ylabel(f"{metric.upper()} (%)")
             axes.margins(x=0.01)
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+        figure.suptitle(title, size=7)
+        figure.supxlabel(COINCIDE, size=6.5)
     return figure
 
 
@@ -135,12 +144,21 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
     """
     if len(inputs) != len(STRATEGIES):
         raise InputError(f"{len(inputs)} inputs should be {len(STRATEGIES)}: the cells of the strategies.")
-    histories = {}
+    histories, seeds = {}, list[SeedFolder]()
     for strategy, cell in zip(STRATEGIES, inputs, strict=True):
-        histories[strategy] = [read_history(run) for run in CellFolder(cell).seeds()]
+        seeds = CellFolder(cell).seeds()
+        histories[strategy] = [read_history(run) for run in seeds]
         if not all("acc" in history for history in histories[strategy]):
             raise InputError(f"{cell} should hold runs on a dataset with true labels; its runs have no ACC.")
     frame = curves(histories)
-    save(draw(frame), folder, "fig4")
+    save(draw(frame, figure_title(seeds)), folder, "fig4")
     save_data(frame, folder, "fig4")
     save_data(finals(frame), folder, "fig4_final")
+
+
+def figure_title(seeds: Sequence[SeedFolder]) -> str:
+    """Data, seeds, and what line and band are."""
+    numbers = ", ".join(str(seed.facts["seed"]) for seed in seeds)
+    if len(seeds) == 1:
+        return f"{describe_data(seeds[0])}, seed {numbers}"
+    return f"{describe_data(seeds[0])}: mean over the seeds {numbers}, band of ± one standard deviation"

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from dekm.errors import InputError
 from dekm.figures.classes import class_names, name_classes, scatter_classes
+from dekm.figures.sources import describe_data
 from dekm.figures.style import COLUMN, new_figure, percent, remove_ticks, save, save_data, style
 from dekm.results.folders import SeedFolder, complete_run
 
@@ -84,7 +85,7 @@ def project(H: np.ndarray) -> np.ndarray:
     return np.asarray(tsne.fit(np.ascontiguousarray(H, float)))
 
 
-def draw(panels: Sequence[Panel], y: np.ndarray | None) -> Figure:
+def draw(panels: Sequence[Panel], y: np.ndarray | None, title: str = "") -> Figure:
     """Draw the maps in two columns, coloured by the true labels.
 
     Parameters
@@ -93,6 +94,8 @@ def draw(panels: Sequence[Panel], y: np.ndarray | None) -> Figure:
         At most eight panels.
     y : numpy.ndarray of shape (n,) or None
         True labels; without them all points have one colour.
+    title : str
+        Title of the figure.
 
     Returns
     -------
@@ -113,6 +116,7 @@ def draw(panels: Sequence[Panel], y: np.ndarray | None) -> Figure:
             remove_ticks(axes)
         for axes in grid[len(panels) :]:
             axes.set_visible(False)
+        figure.suptitle(title, size=7)
     return figure
 
 
@@ -144,7 +148,7 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
     with ThreadPoolExecutor(min(len(embeddings), os.cpu_count() or 1)) as pool:
         maps = list(pool.map(project, [H[chosen] for H in embeddings]))
     panels = [Panel(_title(run), points) for run, points in zip(runs, maps, strict=True)]
-    save(draw(panels, y), folder, "fig5")
+    save(draw(panels, y, figure_title(runs[0])), folder, "fig5")
     frames = [
         pd.DataFrame(panel.points, columns=["x", "y"]).assign(
             panel=run.facts["method"], sample=chosen, **({} if y is None else {"class": y})
@@ -152,6 +156,12 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
         for run, panel in zip(runs, panels, strict=True)
     ]
     save_data(pd.concat(frames), folder, "fig5")
+
+
+def figure_title(run: SeedFolder) -> str:
+    """Data, seed and, with true labels, what the brackets hold."""
+    scores = "; brackets: (ACC, NMI) in percent" if "acc" in run.metrics else ""
+    return f"{describe_data(run)}, seed {run.facts['seed']}{scores}"
 
 
 def _title(run: SeedFolder) -> str:

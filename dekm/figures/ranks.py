@@ -1,5 +1,6 @@
 """Critical-difference diagram of the mean ranks, Demšar (2006), Figure 1."""
 
+import logging
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +13,8 @@ from dekm.figures.sources import single_input
 from dekm.figures.style import INK, PAGE, new_figure, save, style
 from dekm.files.reading import readable
 from dekm.files.tables import read_table
+
+logger = logging.getLogger(__name__)
 
 STEP = 0.32  # inches between two labels
 TEXTS = ("metric", "method_label")
@@ -107,7 +110,7 @@ def _difference_text(difference: float, separable: bool) -> str:
 
 
 def write(inputs: Sequence[Path], folder: Path) -> None:
-    """Write ``ranks.{pdf,png}``.
+    """Write ``ranks.{pdf,png}``; nothing if there are no ranks.
 
     Parameters
     ----------
@@ -124,12 +127,7 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
     file = single_input(inputs, "a ranks.csv")
     ranks = read_table(file, TEXTS, NUMBERS, filled=TEXTS, remedy="It should be the ranks.csv of the tables.")
     with readable(file, "ranks.csv of the tables"):
-        figure = draw(ranks) if len(ranks) else _empty()
-    save(figure, folder, "ranks")
-
-
-def _empty() -> Figure:
-    with style():
-        figure = new_figure(PAGE, 0.6)
-        figure.text(0.5, 0.5, "No dataset has results of all methods.", ha="center", va="center")
-    return figure
+        if len(ranks):
+            save(draw(ranks), folder, "ranks")
+        else:
+            logger.info("no figure of ranks: no dataset has results of all methods")

@@ -7,9 +7,20 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from dekm.figures.embedding import write_embedding
 from dekm.figures.fig3_samples import show_image
-from dekm.figures.sources import align, read_history, representatives, single_input
-from dekm.figures.style import COLUMN, PAGE, colour, label_iterations, new_figure, save, save_data, style
+from dekm.figures.sources import align, describe_data, read_history, representatives, single_input
+from dekm.figures.style import (
+    COLUMN,
+    PAGE,
+    colour,
+    label_iterations,
+    new_figure,
+    percent,
+    save,
+    save_data,
+    style,
+)
 from dekm.results.folders import SeedFolder, complete_run
 
 CURVES = {"acc": "ACC", "nmi": "NMI", "ari": "ARI"}
@@ -142,9 +153,10 @@ def draw_samples(images: np.ndarray, shown: pd.DataFrame, title: str) -> Figure:
 
 
 def write(inputs: Sequence[Path], folder: Path) -> None:
-    """Write ``curves``, ``confusion`` (with true labels) and ``samples`` of one run.
+    """Write ``curves``, ``confusion`` (with true labels), ``embedding`` and ``samples`` of one run.
 
-    Each is written as ``.pdf``, ``.png`` and ``.csv``; for samples other than images only ``samples.csv``.
+    Each is written as ``.pdf``, ``.png`` and ``.csv``; for samples other than images only ``samples.csv``,
+    and for a method without iterations only ``curves.csv``.
 
     Parameters
     ----------
@@ -159,10 +171,13 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
         If the folder is not a complete run.
     """
     run = complete_run(single_input(inputs, "the folder of a run"))
-    title = f"{run.label} on {run.facts['dataset']}, seed {run.facts['seed']}"
-    save(draw_curves(read_history(run), title), folder, "curves")
-    save_data(read_history(run), folder, "curves")
+    title = f"{run.label} on {describe_data(run)}, seed {run.facts['seed']} {percent(run.metrics)}".rstrip()
+    history = read_history(run)
+    save_data(history, folder, "curves")
+    if len(history) > 1:
+        save(draw_curves(history, title), folder, "curves")
     _write_confusion(run, title, folder)
+    write_embedding(run, title, folder)
     shown = representatives(run.embedding(), run.labels())
     save_data(shown, folder, "samples")
     images = run.images()

@@ -30,6 +30,14 @@ def read_history(run: SeedFolder) -> pd.DataFrame:
     return pd.DataFrame(run.history())
 
 
+def describe_data(run: SeedFolder) -> str:
+    """Name of the data of a run, with the size of a subsample."""
+    facts = run.data.facts
+    name = facts.get("label", run.facts["dataset"])
+    size = facts.get("subsample")
+    return name if size is None else f"{name} (subsample of {size:,} samples)"
+
+
 def single_input(inputs: Sequence[Path], description: str) -> Path:
     """Input of a figure that takes exactly one.
 
