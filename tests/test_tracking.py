@@ -47,7 +47,7 @@ def write_run(results: Path, seed: int, *, key: str = "k", id_: str | None = Non
     folder.mkdir(parents=True, exist_ok=True)
     facts = FACTS | {"seed": seed, "key": f"{key}{seed}", "id": id_ or f"id{key}{seed}"}
     (folder / "facts.json").write_text(json.dumps(facts))
-    (folder / "metrics.json").write_text(json.dumps({"acc": 0.9, "seconds": 2.5}))
+    (folder / "metrics.json").write_text(json.dumps({"acc": 0.9, "silhouette": 0.2, "seconds": 2.5}))
     rows = [f"{i},{'' if i == 0 else 0.5 / i},{i / 10},{0.5 + i / 1000}" for i in range(n_rows)]
     (folder / "history.csv").write_text("\n".join(["n_iter,loss,seconds,acc", *rows]) + "\n")
     return folder
@@ -71,9 +71,10 @@ def test_a_run_has_its_parameters_curves_and_files(results: Path, tmp_path: Path
     client = MlflowClient(tracking_uri(tmp_path))
     run = next(run for run in stored(tmp_path) if run.info.run_name == "digits/dekm/s1")
     assert run.data.params == {"dataset": "digits", "method": "dekm", "seed": "1", "max_iter": "3"}
-    assert run.data.metrics["acc"] == 0.9
+    assert run.data.metrics["acc"] == 0.502  # of the last iteration
+    assert set(run.data.metrics) == {"acc", "seconds", "train/loss", "partition/silhouette"}
     assert [data.dataset.name for data in run.inputs.dataset_inputs] == ["digits"]
-    history = client.get_metric_history(run.info.run_id, "eval/acc")
+    history = client.get_metric_history(run.info.run_id, "acc")
     assert [(point.step, point.value) for point in history] == [(0, 0.5), (1, 0.501), (2, 0.502)]
     assert [point.step for point in client.get_metric_history(run.info.run_id, "train/loss")] == [1, 2]
     assert run.info.end_time - run.info.start_time == 2500
@@ -116,12 +117,12 @@ def test_a_run_left_open_by_a_killed_sync_is_made_whole(results: Path, tmp_path:
     sync_all([results], tmp_path)
     runs = stored(tmp_path)
     assert {run.info.status for run in runs} == {"FINISHED"}
-    assert sorted(run.data.metrics["acc"] for run in runs) == [0.9, 0.9]
+    assert sorted(run.data.metrics["acc"] for run in runs) == [0.502, 0.502]
 
 
 def test_a_long_curve_is_thinned_but_keeps_its_ends(tmp_path: Path) -> None:
     folder = write_run(tmp_path, 0, n_rows=1001)
-    points = [step for name, _, _, step in curves(SeedFolder(folder)) if name == "eval/acc"]
+    points = [step for name, _, _, step in curves(SeedFolder(folder)) if name == "acc"]
     assert len(points) <= POINTS_PER_CURVE
     assert (points[0], points[-1]) == (0, 1000)
 
@@ -138,7 +139,7 @@ def test_a_run_that_is_being_made_shows_its_points_and_ends_with_its_maker(
             sync_all([results], tmp_path)
             run = next(run for run in stored(tmp_path) if run.info.status == "RUNNING")
             assert run.info.run_name == "digits/dekm/s2"
-            points = MlflowClient(tracking_uri(tmp_path)).get_metric_history(run.info.run_id, "eval/acc")
+            points = MlflowClient(tracking_uri(tmp_path)).get_metric_history(run.info.run_id, "acc")
             assert [point.step for point in points] == list(range(n_points))
             with (part / "live.csv").open("a") as live:
                 live.write("3,0.1,0.3,0.6\n")
@@ -172,7 +173,7 @@ def test_a_pretraining_grows_while_it_is_made(tmp_path: Path) -> None:
             sync_all([tmp_path / "demo"], tmp_path)
             (run,) = stored(tmp_path)
             assert (run.info.run_name, run.info.status) == ("digits/conv/s0", "RUNNING")
-            points = MlflowClient(tracking_uri(tmp_path)).get_metric_history(run.info.run_id, "train/loss")
+            points = MlflowClient(tracking_uri(tmp_path)).get_metric_history(run.info.run_id, "pretrain/loss")
             assert [point.step for point in points] == list(range(1, epoch + 1))
             assert run.data.tags["progress"] == f"epoch {epoch}/4, {2 * (4 - epoch)} s left"
 
@@ -217,7 +218,7 @@ def test_a_run_and_its_pretraining_link_to_each_other(results: Path, tmp_path: P
     client = MlflowClient(tracking_uri(tmp_path))
     found = client.search_runs([start.info.experiment_id], "tags.pretrained = 'p0'")
     assert [started.info.run_name for started in found] == ["digits/dekm/s0"]
-    losses = client.get_metric_history(start.info.run_id, "train/loss")
+    losses = client.get_metric_history(start.info.run_id, "pretrain/loss")
     assert [point.timestamp - start.info.start_time for point in losses] == [2000, 4000, 6000, 8000]
 
 

@@ -192,7 +192,9 @@ def _add_tracking_commands(subparsers: Any) -> None:
     )
 
     command = _add(subparsers, outputs.sync, "update the MLflow store from the run folders")
-    command.add_argument("results", type=Path, nargs="+", help="folders of results")
+    command.add_argument(
+        "results", type=Path, nargs="*", help="folders of results (default: all in the folder of the store)"
+    )
     add_store(command)
     command.add_argument(
         "--follow",

@@ -7,7 +7,8 @@ from dekm.errors import InputError
 from dekm.results.folders import SeedFolder
 
 POINTS_PER_CURVE = 200
-SCORES = {"acc", "nmi", "ari"}  # all other curves show the training
+SCORES = {"acc", "nmi", "ari", "f1"}  # all other curves show the training
+GROUPS = {"pretrain": "pretrain", "cluster": "train"}  # of the charts that show it, by stage
 
 Point = tuple[str, float, int, int]
 
@@ -23,8 +24,9 @@ def curves(seed: SeedFolder) -> Iterator[tuple[str, float, int, int]]:
     Yields
     ------
     tuple of (str, float, int, int)
-        Name (``train/...`` or ``eval/...``), value (never NaN), milliseconds since the start of the run, and
-        iteration or epoch. Of long curves about `POINTS_PER_CURVE` evenly spaced points and the last one.
+        Name (``train/...`` or ``pretrain/...``, of a score its own), value (never NaN), milliseconds since
+        the start of the run, and iteration or epoch. Of long curves about `POINTS_PER_CURVE` evenly spaced
+        points and the last one.
     """
     rows = seed.history()
     if rows and "seconds" not in rows[0]:  # of a pretraining: only the time of all epochs is kept
@@ -35,10 +37,10 @@ def curves(seed: SeedFolder) -> Iterator[tuple[str, float, int, int]]:
         if i % stride and i != len(rows) - 1:
             continue
         step = int(row.pop("n_iter", row.pop("epoch", 0)))
-        ms = int(1000 * row.get("seconds", 0))
+        ms = int(1000 * row.pop("seconds", 0))
         for name, value in row.items():
             if not math.isnan(value):
-                yield f"{'eval' if name in SCORES else 'train'}/{name}", value, ms, step
+                yield name if name in SCORES else f"{GROUPS[seed.stage]}/{name}", value, ms, step
 
 
 def new_points(seed: SeedFolder, logged: int) -> list[Point]:

@@ -1,7 +1,7 @@
 """One run of the MLflow store, from the folder of a seed."""
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -9,13 +9,13 @@ from dekm.files.reading import readable
 from dekm.results.folders import SeedFolder
 from dekm.results.progress import Progress, read_progress
 from dekm.tracking.artifacts import log_folder
-from dekm.tracking.curves import Point, curves, new_points
+from dekm.tracking.curves import SCORES, Point, curves, new_points
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
     from mlflow.entities import Metric
 
-METRICS_PER_BATCH = 1000
+METRICS_PER_BATCH = 800  # MLflow takes 1,000 metrics, parameters and tags at a time
 
 
 def log_run(client: "MlflowClient", experiment_id: str, seed: SeedFolder) -> None:
@@ -36,13 +36,26 @@ def log_run(client: "MlflowClient", experiment_id: str, seed: SeedFolder) -> Non
         final, points, end = seed.metrics, list(curves(seed)), created_at(seed)
         start = end - int(final["seconds"] * 1000)
         metrics = [Metric(name, value, start + ms, step) for name, value, ms, step in points]
-        metrics += [Metric(name, float(value), end, 0) for name, value in final.items() if value is not None]
+        metrics += [Metric(name, value, end, 0) for name, value in final_values(final, points).items()]
     run = start_run(client, experiment_id, seed, start=start, metrics=metrics[:METRICS_PER_BATCH])
     run_id = run.info.run_id
     for i in range(METRICS_PER_BATCH, len(metrics), METRICS_PER_BATCH):
         client.log_batch(run_id, metrics=metrics[i : i + METRICS_PER_BATCH])
     log_folder(client, run, seed.path)
     client.set_terminated(run_id, end_time=end)
+
+
+def final_values(final: Mapping[str, Any], points: Sequence[Point]) -> dict[str, float]:
+    """The final metrics that no curve ends with, by the names under which the UI shows them.
+
+    Scores and seconds have no group, so that they come first; the others are in the group ``partition``.
+    """
+    curves = {name.rpartition("/")[2] for name, *_ in points}
+    return {
+        name if name in {*SCORES, "seconds"} else f"partition/{name}": float(value)
+        for name, value in final.items()
+        if value is not None and name not in curves
+    }
 
 
 def log_unfinished_run(client: "MlflowClient", experiment_id: str, seed: SeedFolder) -> None:
@@ -134,11 +147,17 @@ def start_run(
         tags={name: str(value) for name, value in tags.items() if name != "pretrained" or value},
     )
     run_id = run.info.run_id
-    params = [Param(name, str(value)) for name, value in (shown | facts["settings"]).items()]
+    params = [Param(name, str(value)) for name, value in (shown | parameters(facts)).items()]
     client.log_batch(run_id, metrics=metrics, params=params)
     data = Dataset(facts["dataset"], facts["data"][:8], source_type="local", source="prepared data")
     client.log_inputs(run_id, datasets=[DatasetInput(data)])
     return run
+
+
+def parameters(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """All parameters of a run and of its pretraining; of a run of an earlier version the explicit ones."""
+    pretraining = {f"pretraining.{name}": value for name, value in facts.get("pretraining", {}).items()}
+    return dict(facts.get("parameters", facts["settings"])) | pretraining
 
 
 def created_at(seed: SeedFolder) -> int:

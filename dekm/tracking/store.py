@@ -19,6 +19,7 @@ from dekm.tracking.artifacts import log_outputs, outputs_digest
 from dekm.tracking.database import artifacts_uri, local_path, open_store
 from dekm.tracking.runs import log_new_points, log_run, log_unfinished_run
 from dekm.tracking.server import DEFAULTS, open_client, read_origin, server_errors
+from dekm.tracking.views import view_tags
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -149,9 +150,13 @@ def _open_experiment(client: "MlflowClient", name: str, artifacts: str | None) -
     """Id of the experiment of this name, which is created or restored if necessary."""
     experiment = client.get_experiment_by_name(name)
     if experiment is None:
-        return client.create_experiment(name, artifact_location=artifacts)
+        id_ = client.create_experiment(name, artifact_location=artifacts)
+        experiment = client.get_experiment(id_)
     if experiment.lifecycle_stage == "deleted":
         client.restore_experiment(experiment.experiment_id)
+    for tag, value in view_tags(experiment.experiment_id).items():
+        if tag not in experiment.tags:
+            client.set_experiment_tag(experiment.experiment_id, tag, value)
     return experiment.experiment_id
 
 

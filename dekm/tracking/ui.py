@@ -11,8 +11,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from dekm.errors import InputError
+from dekm.results.result_set import RESERVED, result_sets
 from dekm.tracking.database import tracking_uri
 from dekm.tracking.store import sync_all
+from dekm.tracking.views import view_paths
 
 logger = logging.getLogger(__name__)
 
@@ -21,13 +23,18 @@ FOLLOW_SECONDS = 10
 LOG = "mlflow.log"  # in the folder of the store, of the process that keeps it up to date
 
 
+def all_results(store: Path) -> list[Path]:
+    """The folders of results in the folder of a store."""
+    return [found.path for found in result_sets(store) if found.path.name not in RESERVED]
+
+
 def follow_runs(results: Sequence[Path], store: Path | str, seconds: float) -> None:
     """Update the store repeatedly until the parent process exits; an update that fails is logged.
 
     Parameters
     ----------
     results : sequence of Path
-        Folders of results.
+        Folders of results; if there are none, all that are in the folder of the store at each update.
     store : Path or str
         Folder of the store, or the address of a server.
     seconds : float
@@ -37,7 +44,7 @@ def follow_runs(results: Sequence[Path], store: Path | str, seconds: float) -> N
     with _each_text_once():
         while os.getppid() == parent:
             try:
-                sync_all(results, store)
+                sync_all(results or all_results(Path(store)), store)
             except Exception as error:
                 logger.warning("the store could not be updated, and the next update tries again: %s", error)
             time.sleep(seconds)
@@ -95,15 +102,13 @@ def check_port(port: int) -> None:
         ) from error
 
 
-def serve(results: Sequence[Path], store: Path, port: int) -> None:
+def serve(store: Path, port: int) -> None:
     """Replace this process with the MLflow server, which accepts connections from this machine only.
 
-    A second process updates the store while the server runs.
+    A second process updates the store while the server runs, also with folders of results that are new.
 
     Parameters
     ----------
-    results : sequence of Path
-        Folders of results.
     store : Path
         Folder of the store.
     port : int
@@ -111,10 +116,13 @@ def serve(results: Sequence[Path], store: Path, port: int) -> None:
     """
     os.environ["MLFLOW_SERVER_ENABLE_JOB_EXECUTION"] = "false"
     log = store / LOG
-    follower = [sys.executable, "-m", "dekm", "sync", *map(str, results), "--store", str(store), "--follow"]
+    follower = [sys.executable, "-m", "dekm", "sync", "--store", str(store), "--follow"]
     with log.open("w", encoding="utf-8") as stream:
         subprocess.Popen([*follower, str(FOLLOW_SECONDS)], stdout=subprocess.DEVNULL, stderr=stream)
-    logger.info("Open http://127.0.0.1:%d and choose Model training at the top left. Stop with Ctrl-C.", port)
+    address = f"http://127.0.0.1:{port}"
+    logger.info("Open %s and choose Model training at the top left. Stop with Ctrl-C.", address)
+    for name, path in view_paths(store).items():
+        logger.info("%s, runs with their scores: %s/#%s", name, address, path)
     logger.info("New runs appear every %d seconds; what goes wrong with it is in %s.", FOLLOW_SECONDS, log)
     command = [sys.executable, "-m", "mlflow", "server", "--backend-store-uri", tracking_uri(store)]
     # Exact names: by default MLflow answers to any host whose name begins like a private address, so a web

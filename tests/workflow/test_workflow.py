@@ -36,7 +36,7 @@ def test_every_run_is_in_the_table_and_in_the_store(workspace: Workspace) -> Non
     dekm = next(run for run in runs if run.info.run_name == "digits/dekm/s0")
     assert dekm.data.params["max_iter"] == "2"
     assert dekm.data.metrics["acc"] == pytest.approx(summary["seeds"]["0"]["acc"])
-    assert {"train/loss", "train/inertia", "eval/acc", "eval/nmi"} <= set(dekm.data.metrics)
+    assert {"train/loss", "train/inertia", "acc", "nmi"} <= set(dekm.data.metrics)
     assert {"dataset", "method", "seed", "commit", "device", "key", "data_digest"} <= set(dekm.data.tags)
 
 
