@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dekm.cli.pairs import parse_settings
+from dekm.cli.pairs import parse_numbers, parse_settings
 from dekm.datasets import DATASETS
-from dekm.errors import InputError
+from dekm.errors import InputError, unknown_name
 from dekm.experiment.blocks import find_dataset
 from dekm.experiment.gpus import reserved_gpu
 from dekm.outside import use_folder
@@ -115,6 +115,32 @@ def cluster(settings: list[str], definition: list[str], modules: Path | None, **
         use_folder(modules)
         defined = parse_settings(definition, "--define")
         cluster_cell(settings=parse_settings(settings), definition=defined, **arguments)
+
+
+def choose_k(file: Path, k: str, datasets: list[str], methods: list[str]) -> None:
+    """Cluster datasets into several numbers of clusters, plot label-free measures, and recommend one."""
+    import pandas as pd
+
+    from dekm.cli.outputs import SCHEMA
+    from dekm.experiment.checks import read_experiment
+    from dekm.experiment.choose_k import CHEAP, recommend, run_trials
+    from dekm.experiment.config_file import read_config_file
+    from dekm.figures import write_figure
+    from dekm.files.writing import write_text
+    from dekm.results.result_set import ResultSet
+    from dekm.spreadsheets import to_csv
+
+    numbers = parse_numbers(k)
+    experiment = read_experiment(read_config_file(file), SCHEMA, file.absolute().parent)
+    chosen = methods or [name for name in CHEAP if name in experiment.methods] or ["k_means"]
+    for name in [*(datasets or experiment.datasets)]:
+        if name not in experiment.datasets:
+            raise InputError(unknown_name("--datasets", name, list(experiment.datasets)))
+        trials = list(run_trials(experiment, name, numbers, chosen))
+        target = ResultSet(experiment.results).choice_file(name)
+        write_text(target, to_csv(pd.DataFrame([trial.row() for trial in trials]), "%.6g"))
+        write_figure("choose_k", [target], target.parent)
+        print(f"{name}: {target} and {target.with_suffix('.png')}\n{recommend(trials)}")
 
 
 def check(method: str, settings: list[str], modules: Path) -> None:

@@ -1,6 +1,7 @@
 """Options of the form NAME=VALUE."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -31,6 +32,24 @@ def parse_settings(pairs: list[str], option: str = "--set") -> dict[str, Any]:
     for name, value in _split(option, "NAME=VALUE", pairs):
         settings[name] = _parse(value)
     return settings
+
+
+def parse_numbers(text: str) -> list[int]:
+    """Numbers of clusters, such as "2-15" or "5,10,15", ascending.
+
+    Raises
+    ------
+    InputError
+        If the text is none of these, or a number is below 2.
+    """
+    numbers: set[int] = set()
+    for part in text.split(","):
+        low, _, high = part.partition("-")
+        bounds = [int(bound) for bound in (low, high or low) if re.fullmatch("[0-9]{1,5}", bound)]
+        if len(bounds) < 2 or not 2 <= bounds[0] <= bounds[1]:
+            raise InputError(f"--k {text!r} should be numbers of clusters >= 2, such as 2-15 or 5,10,15.")
+        numbers.update(range(bounds[0], bounds[1] + 1))
+    return sorted(numbers)
 
 
 def parse_texts(option: str, form: str, pairs: list[str]) -> dict[str, str]:

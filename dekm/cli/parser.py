@@ -112,6 +112,17 @@ def _add_run_commands(subparsers: Any) -> None:
     )
     add_settings(command, "parameter of the method")
 
+    command = _add(subparsers, commands.choose_k, "compare numbers of clusters without true labels")
+    command.add_argument("file", type=Path, help="file of the configuration")
+    command.add_argument("--k", required=True, help="numbers of clusters, such as 2-15 or 5,10,15")
+    command.add_argument("--datasets", nargs="+", default=[], help="some of its datasets (default: all)")
+    command.add_argument(
+        "--methods",
+        nargs="+",
+        default=[],
+        help="some of its methods (default: those that train nothing for the clusters, which is cheap)",
+    )
+
     command = _add(
         subparsers, commands.predict, "predict the clusters of new samples with the model of a run"
     )
@@ -212,7 +223,7 @@ def _add_tracking_commands(subparsers: Any) -> None:
 
 def _add(subparsers: Any, function: Callable[..., None], summary: str) -> argparse.ArgumentParser:
     command: argparse.ArgumentParser = subparsers.add_parser(
-        function.__name__, help=summary, description=summary[0].upper() + summary[1:] + "."
+        function.__name__.replace("_", "-"), help=summary, description=summary[0].upper() + summary[1:] + "."
     )
     command.set_defaults(command=function)
     return command

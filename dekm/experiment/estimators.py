@@ -5,7 +5,6 @@ constructor and its tags accept, and what it lacks of a `Clusterer` is computed 
 """
 
 import inspect
-import logging
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,8 +23,6 @@ from dekm.methods.autoencoder import Autoencoder
 from dekm.methods.base import Clusterer
 from dekm.methods.iteration import Iteration
 from dekm.nn.checkpoint import NO_CHECKPOINT, Checkpoint
-
-logger = logging.getLogger(__name__)
 
 # Parameters of the estimators that a configuration cannot set: a cell decides them itself.
 DECIDED = {"autoencoder", "device", "n_clusters", "on_iteration", "progress", "random_state"}
@@ -173,8 +170,6 @@ def fit(
         X = as_vectors(X, accepts_sparse=get_tags(estimator).input_tags.sparse)
     if not takes_checkpoint(estimator):
         checkpoint = NO_CHECKPOINT
-    if checkpoint is NO_CHECKPOINT:
-        logger.info("no checkpoints: an interrupted run of this method starts from its beginning")
     started = time.perf_counter()
     labels = fit_labels(estimator, X, checkpoint)
     seconds = time.perf_counter() - started

@@ -14,7 +14,14 @@ from dekm.datasets import prepared
 from dekm.errors import InputError
 from dekm.experiment.cells import Cell, Job
 from dekm.experiment.checkpoints import RecordedCheckpoint
-from dekm.experiment.estimators import Settings, build, check_settings, effective_parameters, fit
+from dekm.experiment.estimators import (
+    Settings,
+    build,
+    check_settings,
+    effective_parameters,
+    fit,
+    takes_checkpoint,
+)
 from dekm.experiment.history import Epochs, History
 from dekm.experiment.protocols import VECTOR_EMBEDDING_DIM
 from dekm.experiment.provenance import method_code_digest, pretraining_code_digest
@@ -151,6 +158,8 @@ def cluster_cell(
         history, start = History(y, job.live), load_start(starts[job.seed], device, network)
         checkpoint = NO_CHECKPOINT if network else RecordedCheckpoint(job.checkpoint, history)
         estimator = build(row, data["n_clusters"], settings, start, device, job.seed)
+        if network or not takes_checkpoint(estimator):
+            logger.info("no checkpoints: an interrupted run of this method starts from its beginning")
         planned, may_stop_early = getattr(estimator, "planned_iterations", 0), hasattr(estimator, "tol")
         job.live.plan("iteration", planned, may_stop_early=may_stop_early)
         fitted = fit(estimator, X, start, history, checkpoint)

@@ -83,6 +83,10 @@ class ResultSet:
         """Folder of the figures of a cell's first seed."""
         return self.path / "figures" / "runs" / dataset / method
 
+    def choice_file(self, dataset: str) -> Path:
+        """Measures of several numbers of clusters of a dataset, as CSV; the figure is beside it."""
+        return self.path / "choose_k" / f"{checked_name(dataset)}.csv"
+
     def benchmark_file(self, dataset: str, method: str) -> Path:
         """Snakemake's measurements of the job of a cell, tab-separated."""
         return self.path / "benchmarks" / "cluster" / dataset / f"{method}.tsv"

@@ -1,0 +1,67 @@
+"""Measures of several numbers of clusters, one line per method."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from dekm.figures.sources import single_input
+from dekm.figures.style import LINES, MARKERS, PAGE, colour, new_figure, save, style
+from dekm.files.tables import read_table
+
+MEASURES = {
+    "silhouette": "Silhouette (more is better)",
+    "davies_bouldin": "Davies-Bouldin (less is better)",
+    "stability": "Stability over seeds (ARI)",
+}
+
+
+def draw(frame: pd.DataFrame, title: str) -> Figure:
+    """Draw one panel per measure that has values, with bands of one standard deviation over the seeds.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Columns method, k, silhouette, davies_bouldin and stability, with their standard deviations in
+        ``_sd`` where they have one.
+    title : str
+        Title of the figure.
+
+    Returns
+    -------
+    Figure
+        Panels side by side.
+    """
+    shown = {name: label for name, label in MEASURES.items() if frame[name].notna().any()}
+    with style():
+        figure = new_figure(PAGE, 2.7)
+        panels = figure.subplots(1, max(len(shown), 1), squeeze=False)[0]
+        for axes, (name, label) in zip(panels, shown.items(), strict=False):
+            for i, (method, line) in enumerate(frame.groupby("method", sort=False)):
+                x, y = line["k"].to_numpy(float), line[name].to_numpy(float)
+                sd = line.get(f"{name}_sd", pd.Series(float("nan"), line.index)).to_numpy(float)
+                axes.fill_between(x, y - sd, y + sd, color=colour(i), alpha=0.15, linewidth=0)
+                look = {"linestyle": LINES[i % len(LINES)], "marker": MARKERS[i % len(MARKERS)]}
+                axes.plot(x, y, color=colour(i), markersize=3, label=str(method), **look)
+            axes.set(xlabel="Number of clusters k", ylabel=label)
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+        figure.suptitle(title, size=8)
+    return figure
+
+
+def write(inputs: Sequence[Path], folder: Path) -> None:
+    """Write ``<dataset>.{pdf,png}``.
+
+    Parameters
+    ----------
+    inputs : sequence of Path
+        The CSV file that `dekm choose-k` wrote for a dataset.
+    folder : Path
+        Folder of the files to write.
+    """
+    file = single_input(inputs, "a CSV file of choose-k")
+    frame = read_table(file, ("method",), ("k", *MEASURES))
+    save(draw(frame, f"{file.stem}: measures without true labels"), folder, file.stem)
