@@ -44,11 +44,11 @@ def parse_numbers(text: str) -> list[int]:
     """
     numbers: set[int] = set()
     for part in text.split(","):
-        low, _, high = part.partition("-")
-        bounds = [int(bound) for bound in (low, high or low) if re.fullmatch("[0-9]{1,5}", bound)]
-        if len(bounds) < 2 or not 2 <= bounds[0] <= bounds[1]:
+        found = re.fullmatch("([0-9]{1,5})(?:-([0-9]{1,5}))?", part)
+        low, high = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+        if not 2 <= low <= high:
             raise InputError(f"--k {text!r} should be numbers of clusters >= 2, such as 2-15 or 5,10,15.")
-        numbers.update(range(bounds[0], bounds[1] + 1))
+        numbers.update(range(low, high + 1))
     return sorted(numbers)
 
 

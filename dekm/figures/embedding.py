@@ -53,7 +53,7 @@ def draw_embedding(points: np.ndarray, groups: Mapping[str, np.ndarray], title: 
     """
     size = float(np.clip(6000 / len(points), 0.5, 6))
     with style():
-        figure = new_figure(PAGE / 2 * len(groups), 3.4)
+        figure = new_figure(PAGE, 3.4)
         for axes, (name, values) in zip(
             figure.subplots(1, len(groups), squeeze=False)[0], groups.items(), strict=True
         ):

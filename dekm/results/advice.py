@@ -4,11 +4,12 @@ from statistics import fmean
 
 from dekm.results.result_set import ResultSet
 
-SIMPLE = {"k_means", "pca_k_means", "ae_k_means"}  # they train nothing for the clusters
+SIMPLE = ("k_means", "pca_k_means", "ae_k_means")  # they train nothing for the clusters, the simplest first
+DIGITS = 3  # of a silhouette; smaller differences say nothing
 
 
 def mean_silhouettes(results: ResultSet, dataset: str) -> dict[tuple[str, str], float]:
-    """Mean silhouette of the samples by key and label of the method, the largest first.
+    """Mean silhouette of the samples by key and label of the method, the largest first, then the simplest.
 
     It is that of the samples themselves, not of an embedding, so the methods can be compared; it favours
     methods that, like K-means, cluster the samples themselves.
@@ -17,8 +18,9 @@ def mean_silhouettes(results: ResultSet, dataset: str) -> dict[tuple[str, str], 
     for summary in results.summaries():
         values = [run.get("silhouette") for run in summary["seeds"].values()]
         if summary["dataset"] == dataset and values and None not in values:
-            means[summary["method"], summary["label"]] = fmean(values)
-    return dict(sorted(means.items(), key=lambda item: -item[1]))
+            means[summary["method"], summary["label"]] = round(fmean(values), DIGITS)
+    order = [*SIMPLE, *(method for method, _ in means if method not in SIMPLE)]
+    return dict(sorted(means.items(), key=lambda item: (-item[1], order.index(item[0][0]))))
 
 
 def advice(results: ResultSet, dataset: str) -> str:
@@ -39,7 +41,9 @@ def advice(results: ResultSet, dataset: str) -> str:
     means = mean_silhouettes(results, dataset)
     if len(means) < 2:
         return ""
-    shown = ", ".join(f"{label} {value:.3f}" for (_, label), value in means.items())
-    method, label = next(iter(means))
-    simple = " A simple method separates these samples best." if method in SIMPLE else ""
-    return f"{dataset}: {label} has the largest silhouette of the samples.{simple} All: {shown}."
+    shown = ", ".join(f"{label} {value:.{DIGITS}f}" for (_, label), value in means.items())
+    best = [cell for cell, value in means.items() if value == max(means.values())]
+    labels = " and ".join(label for _, label in best)
+    simple = " A simple method separates these samples best." if best[0][0] in SIMPLE else ""
+    verb = "has" if len(best) == 1 else "have"
+    return f"{dataset}: {labels} {verb} the largest silhouette of the samples.{simple} All: {shown}."

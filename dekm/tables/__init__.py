@@ -116,13 +116,14 @@ def write_table3(
     pages += _pages_without_labels(found, results, others, methods)
     pages.append((further, further_grid(further)))
     ranks = mean_ranks(cells)
-    pages.append((ranks, ranks_grid(ranks)))
     if len(others) < len(datasets):
         everything = read_results(results, datasets, [*methods, *strategies], deviations=deviations)
         pages += _pages_of_the_paper(cells, everything, paper, paper_file.with_name("claims.csv"))
-    for frame, grid in pages:
+    for frame, grid in [*pages, (ranks, ranks_grid(ranks))]:
         _write(folder, frame, grid)
     shown = [grid for frame, grid in pages if len(frame)]
+    if (ranks["n_datasets"] > 1).any():
+        shown.append(ranks_grid(ranks))
     write_text(folder / "table3.tex", to_latex(pages[0][1]))
     advices = [text for dataset in others if (text := advice(ResultSet(results), dataset))]
     figures = figures_of_runs(ResultSet(results), others, methods)

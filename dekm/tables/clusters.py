@@ -1,5 +1,6 @@
 """The clusters of one run: their sizes, classes, features, and most typical and most ambiguous samples."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -52,19 +53,22 @@ def clusters(run: SeedFolder) -> pd.DataFrame:
         are separated by semicolons.
     """
     table = read_table(run.checked("clusters"), ("sample", "class"), ("cluster", "distance", "margin"))
+    table["sample"] = without_common_folder(table["sample"].tolist())
     vectors, rows = run.data.vectors(), []
     for cluster, members in table.groupby("cluster"):
         row: dict[str, Any] = {"cluster": int(str(cluster)), "n_samples": len(members)}
         row |= _main_class(members["class"].dropna())
         row["features"] = "" if vectors is None else _features(vectors, members.index.to_numpy())
-        row["typical"] = _names(members.sort_values("distance", kind="stable"))
-        row["ambiguous"] = _names(members.sort_values("margin", kind="stable"))
+        for name, by in (("typical", "distance"), ("ambiguous", "margin")):
+            row[name] = "; ".join(members.sort_values(by, kind="stable")["sample"].head(N_SAMPLES))
         rows.append(row)
     return pd.DataFrame(rows, columns=COLUMNS).sort_values("n_samples", ascending=False, kind="stable")
 
 
-def _names(samples: pd.DataFrame) -> str:
-    return "; ".join(Path(str(name)).name for name in samples["sample"].head(N_SAMPLES))
+def without_common_folder(names: Sequence[str]) -> list[str]:
+    """File names without the folder that all of them are in; names that are not files as they are."""
+    folder = os.path.commonpath([Path(name).parent for name in names])
+    return [os.path.relpath(name, folder) for name in names]
 
 
 def _main_class(classes: pd.Series) -> dict[str, Any]:

@@ -21,8 +21,8 @@ MEASURES = {
     "silhouette_embedding": ("Own embedding", "Silhouette", ".3f"),
     "davies_bouldin_embedding": ("Own embedding", "Davies-Bouldin", ".2f"),
     "n_clusters_found": ("Clusters", "Found", ".3g"),
-    "smallest": ("Clusters", "Smallest", ".4g"),
-    "largest": ("Clusters", "Largest", ".4g"),
+    "smallest": ("Clusters", "Smallest", ".0f"),
+    "largest": ("Clusters", "Largest", ".0f"),
     "stability": ("Seeds", "Stability", ".3f"),
 }
 CAPTION = (

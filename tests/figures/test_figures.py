@@ -236,7 +236,17 @@ def test_a_run_without_true_labels_has_no_confusion(make_run: Callable[..., Path
     run = make_run(with_truth=False)
     make_history([0, 0, 0]).drop(columns=["acc", "nmi", "ari"]).to_csv(run / "history.csv", index=False)
     write_figure("runs", [run], tmp_path / "out")
-    assert {file.stem for file in (tmp_path / "out").iterdir()} == {"curves", "samples"}
+    assert {file.stem for file in (tmp_path / "out").iterdir()} == {"curves", "embedding", "samples"}
+
+
+def test_a_run_without_iterations_has_no_curves(make_run: Callable[..., Path], tmp_path: Path) -> None:
+    run = make_run()
+    make_history([0.8]).to_csv(run / "history.csv", index=False)
+    write_figure("runs", [run], tmp_path / "out")
+    names = {file.name for file in (tmp_path / "out").iterdir()}
+    assert "curves.csv" in names
+    assert "curves.png" not in names
+    assert read(tmp_path / "out", "embedding").columns.tolist() == ["x", "y", "sample", "cluster", "class"]
 
 
 def test_ranks_are_drawn_without_a_critical_difference(tmp_path: Path) -> None:
@@ -249,7 +259,8 @@ def test_ranks_are_drawn_without_a_critical_difference(tmp_path: Path) -> None:
     for name, ranks in sets.items():
         ranks.to_csv(tmp_path / "ranks.csv", index=False)
         write_figure("ranks", [tmp_path / "ranks.csv"], tmp_path / name)
-        assert {file.name for file in (tmp_path / name).iterdir()} == {"ranks.pdf", "ranks.png"}
+        drawn = {file.name for file in (tmp_path / name).glob("*")}
+        assert drawn == (set() if name == "none" else {"ranks.pdf", "ranks.png"})
 
 
 def test_files_are_identical_for_identical_data(make_run: Callable[..., Path], tmp_path: Path) -> None:
@@ -278,7 +289,7 @@ def test_the_command_draws_a_figure_and_reports_an_error(
     assert (tmp_path / "fig2.pdf").stat().st_size > 0
     assert main(["figure", "runs", str(tmp_path), "--out", str(tmp_path)]) == 1
     assert "should be the folder of a complete run; it holds no facts.json" in capsys.readouterr().err
-    assert set(FIGURES) == {"fig1", "fig2", "fig3", "fig4", "fig5", "ranks", "runs"}
+    assert set(FIGURES) == {"fig1", "fig2", "fig3", "fig4", "fig5", "ranks", "choose_k", "runs"}
 
 
 def test_names_of_overlapping_classes_keep_their_distance():

@@ -56,6 +56,8 @@ if not EXPERIMENT.datasets:
     raise WorkflowError("No dataset is left to run.")
 
 RESULTS = str(EXPERIMENT.results)
+FIRST_PAGE = Path(RESULTS, "tables", "table3.html")  # what the report opens on
+config["first_page"] = str(FIRST_PAGE) if FIRST_PAGE.is_file() else ""
 SEEDS = EXPERIMENT.seeds
 IMAGE_DATASETS = [
     name for name, row in EXPERIMENT.datasets.items() if row.kind == "images"
