@@ -8,6 +8,8 @@ ARGS ?=
 PORT ?= 5000
 CONFIG ?=
 RESULTS ?= results
+# Without files of bytecode each of many processes would compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
 WORKERS := --numprocesses=logical --maxprocesses=8 --dist=worksteal
 
 .DEFAULT_GOAL := help
