@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 WORKERS := --numprocesses=logical --maxprocesses=8 --dist=worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo paper cluster status report ui test coverage check clean
+.PHONY: help demo paper cluster status report ui test coverage check docs clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /|/' | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -68,6 +68,14 @@ check: .venv/installed ## Run all linters, then the tests
 	@$(RUN) snakefmt --check Snakefile workflow
 	@$(RUN) snakemake --lint --configfile config/demo.yaml
 	@$(MAKE) --no-print-directory test
+
+.venv/docs: docs/requirements.txt .venv/installed
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.txt -r docs/requirements.txt
+	@touch $@
+
+docs: .venv/docs ## Build the documentation: docs/_build/html/index.html, a few minutes
+	@$(RUN) MPLBACKEND=agg sphinx-build -W --keep-going --quiet -c docs . docs/_build/html
+	@echo "The documentation is docs/_build/html/index.html"
 
 clean: ## Remove .venv and caches; results and raw data stay
 	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache *.egg-info

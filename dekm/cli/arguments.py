@@ -34,7 +34,7 @@ def add_table_arguments(command: argparse.ArgumentParser) -> None:
 def add_cell_arguments(command: argparse.ArgumentParser) -> None:
     """What all commands that run a cell take."""
     add_results(command)
-    command.add_argument("--seeds", type=int, nargs="+", required=True)
+    command.add_argument("--seeds", type=int, nargs="+", required=True, help="seeds, one run for each")
     add_device(command)
     command.add_argument("--fresh", action="store_true", help="recompute seeds that are already complete")
     add_settings(command, "parameter of the method or of the autoencoder")

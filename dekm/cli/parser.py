@@ -54,7 +54,9 @@ def _add_data_commands(subparsers: Any) -> None:
     command.add_argument("--out", type=Path, required=True, help="JSON file of the verified files to write")
 
     command = _add(subparsers, commands.missing, "list the missing or damaged raw files and their paths")
-    command.add_argument("datasets", nargs="+", choices=DATASETS, metavar="DATASET")
+    command.add_argument(
+        "datasets", nargs="+", choices=DATASETS, metavar="DATASET", help="dataset of the paper"
+    )
     add_raw_dir(command)
 
     command = _add(
@@ -176,7 +178,7 @@ def _add_output_commands(subparsers: Any) -> None:
     command.add_argument("--models", metavar="METHOD", help="method whose models of the first seed are added")
 
     command = _add(subparsers, outputs.figure, "draw a figure from the results")
-    command.add_argument("name", choices=FIGURES)
+    command.add_argument("name", choices=FIGURES, help="figure of the paper, or one about the runs")
     command.add_argument("inputs", type=Path, nargs="*", help="inputs, documented in the figure's module")
     command.add_argument("--out", type=Path, required=True, help="folder of the figure to write")
 

@@ -204,7 +204,7 @@ class DEC(DeepClusterer):
 
     @default_modes()
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Soft assignments Q of samples to clusters, Equation (1) of [1]_; float32 of shape (n, k)."""
+        """Soft assignments Q of samples to clusters, Equation (1) of DEC's paper; float32 of shape (n, k)."""
         check_is_fitted(self)
         return soft_assignment(*self.embed_beside_centers(X)).cpu().numpy()
 

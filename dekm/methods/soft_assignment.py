@@ -1,4 +1,4 @@
-"""Soft assignments of DEC, their target, and the divergence of the two.
+"""Soft assignments of DEC [1]_, their target, and the divergence of the two.
 
 References
 ----------

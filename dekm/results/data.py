@@ -62,7 +62,13 @@ class FeatureVectors(NamedTuple):
 
 @dataclass(frozen=True)
 class PreparedData:
-    """The folder of a prepared dataset, ``data/<dataset>``."""
+    """The folder of a prepared dataset, ``data/<dataset>``.
+
+    Attributes
+    ----------
+    path : Path
+        The folder.
+    """
 
     path: Path
 

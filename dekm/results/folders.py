@@ -14,7 +14,13 @@ __all__ = ["SEED_FILES", "CellFolder", "PreparedData", "SeedFolder", "complete_r
 
 @dataclass(frozen=True)
 class CellFolder:
-    """The folder above the seeds of a cell."""
+    """The folder above the seeds of a cell.
+
+    Attributes
+    ----------
+    path : Path
+        The folder.
+    """
 
     path: Path
 

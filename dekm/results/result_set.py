@@ -21,7 +21,13 @@ PATTERNS = {"pretrain": "pretrained/*/*", "cluster": "runs/*/*"}
 
 @dataclass(frozen=True)
 class ResultSet:
-    """A folder of results."""
+    """A folder of results.
+
+    Attributes
+    ----------
+    path : Path
+        The folder.
+    """
 
     path: Path
 

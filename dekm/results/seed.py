@@ -47,7 +47,13 @@ SEED_FIELDS = {
 
 @dataclass(frozen=True)
 class SeedFolder:
-    """The folder of one seed of a pretraining or of a run."""
+    """The folder of one seed of a pretraining or of a run.
+
+    Attributes
+    ----------
+    path : Path
+        The folder.
+    """
 
     path: Path
 

@@ -58,6 +58,18 @@ def test_facts_reproduce_a_run(workspace: Workspace) -> None:
     }
 
 
+def test_the_reference_knows_every_file_and_every_name_in_the_store(workspace: Workspace) -> None:
+    pytest.importorskip("sphinx", reason="needs the packages of docs/requirements.txt")
+    from docs.extension import results_files, tracking
+
+    assert results_files.unknown(workspace.results) == []
+    data = [run.data for run in workspace.stored_runs()]
+    files = [file.read_text() for file in workspace.results.glob("*/*/*/seed*/metrics.json")]
+    final = {name for text in files for name in json.loads(text)}
+    assert tracking.unknown("metrics", {name for run in data for name in run.metrics}, final) == set()
+    assert tracking.unknown("tags", {name for run in data for name in run.tags}) == set()
+
+
 def test_a_store_that_cannot_be_updated_is_not_marked_as_done(workspace: Workspace) -> None:
     done, lock = workspace.results / "logs" / "track.done", workspace.folder / "results" / ".mlflow.lock"
     lock.unlink()

@@ -1,0 +1,104 @@
+"""Makes the parts of the site that are derived from the code: reference, traceability, results."""
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
+from sphinx.util import logging
+
+from dekm.errors import InputError
+from docs.extension import (
+    api,
+    command_line,
+    configuration,
+    links,
+    reference_results,
+    results_files,
+    sources,
+    traceability,
+    tracking,
+)
+
+logger = logging.getLogger(__name__)
+
+ROOT = Path(__file__).parents[2]
+MARK = re.compile(r"^<!-- generated: ([a-z_]+)(?: (\S+))? -->$", re.M)
+GENERATED: dict[str, Callable[..., str]] = {
+    "api": api.overview,
+    "modules": api.modules,
+    "command_line": command_line.page,
+    "configuration": configuration.page,
+    "results_files": results_files.page,
+    "mlflow": tracking.page,
+    "traceability": traceability.page,
+    "reference_results": reference_results.page,
+}
+
+
+def fill_in(app: Sphinx, name: str, source: list[str]) -> None:
+    """Replace the comments ``generated: NAME`` of a page by what the function of this name returns."""
+
+    def generated(match: re.Match[str]) -> str:
+        try:
+            return GENERATED[match[1]](*filter(None, match.groups()[1:]))
+        except InputError as error:
+            raise ExtensionError(f"{name}: {error}") from error
+
+    source[0] = MARK.sub(generated, source[0])
+
+
+def mend_links(app: Sphinx, name: str, source: list[str]) -> None:
+    """Turn links of Markdown to modules into links to their source, and links to folders into text."""
+    folder = (ROOT / name).parent
+
+    def mended(match: re.Match[str]) -> str:
+        text, link = match.groups()
+        target = (folder / link).resolve()
+        if target.is_dir():
+            return text
+        if target.suffix == ".py" and target.is_relative_to(ROOT / "dekm"):
+            page = ROOT / sources.FOLDER / f"{target.relative_to(ROOT).as_posix()}.html"
+            return f'<a href="{os.path.relpath(page, folder)}">{text}</a>'
+        return match[0]
+
+    if app.env.doc2path(name).suffix == ".md":
+        source[0] = re.sub(r"\[([^\]]+)\]\(([^)\s:#]+)\)", mended, source[0])
+
+
+def skip_member(app: Sphinx, what: str, name: str, value: Any, skip: bool, options: Any) -> bool | None:
+    """Leave out what scikit-learn adds to every estimator, such as ``set_fit_request``."""
+    return True if re.fullmatch(r"set_\w+_request|get_metadata_routing|set_output", name) else None
+
+
+def write_api(app: Sphinx) -> None:
+    """Write the pages of the public names."""
+    api.write_pages(ROOT / "docs" / "reference" / "api")
+
+
+def check_links(app: Sphinx, exception: Exception | None) -> None:
+    """Fail a build whose pages have a dead link or load anything from elsewhere."""
+    found = [] if exception or app.builder.name != "html" else list(links.problems(Path(app.outdir)))
+    for problem in found:
+        logger.warning(problem)
+
+
+def check_results(app: Sphinx) -> None:
+    """Fail if the demo has written a file or column that the reference does not know."""
+    for problem in results_files.unknown(ROOT / "results" / "demo"):
+        logger.warning("results/demo: %s", problem)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Connect the generators to the build."""
+    app.connect("builder-inited", write_api)
+    app.connect("source-read", fill_in)
+    app.connect("source-read", mend_links)
+    app.connect("autodoc-skip-member", skip_member)
+    app.connect("builder-inited", check_results)
+    app.connect("build-finished", check_links)
+    app.connect("html-collect-pages", sources.collect_pages)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

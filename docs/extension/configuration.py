@@ -1,0 +1,138 @@
+"""The page of the configuration: every key from the schema, what it lacks from the estimators."""
+
+import inspect
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from numpydoc.docscrape import ClassDoc
+
+from dekm import Autoencoder
+from dekm.errors import InputError
+from dekm.methods import METHODS
+from docs.extension.text import code, plain, table
+
+ROOT = Path(__file__).parents[2]
+SCHEMA_FILE = ROOT / "config" / "config.schema.yaml"
+HEADER = ["key", "type and limits", "default", "meaning"]
+BLOCKS = {  # of which the schema has one description for all places
+    "pretraining": "The settings of the pretraining that differ here, as in the table of a pretraining.",
+    "methods": "The settings of methods that differ here.",
+}
+LIMITS = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
+TYPES = {"object": "block", "array": "list"}
+Block = Mapping[str, Any]
+
+
+def page() -> str:
+    """The tables of all keys.
+
+    Raises
+    ------
+    InputError
+        If a key is described neither in the schema nor in the docstring of its estimator.
+    """
+    root = yaml.safe_load(SCHEMA_FILE.read_text(encoding="utf-8"))
+    blocks = root["$defs"]
+    figures = root["properties"]["figures"]["properties"]
+    sections = {
+        "Top level": _table(root, root),
+        "A dataset: `datasets.<name>`": _table(root, blocks["dataset"]),
+        "A pretraining: `pretraining`": _table(root, blocks["pretraining"], Autoencoder),
+        **{f"A figure: `figures.{name}`": _table(root, figure) for name, figure in figures.items()},
+        "A method of your own: `methods.<name>`": _table(root, blocks["own_method"]),
+        "The methods: `methods.<name>`": "Which method takes which parameter:\n\n" + _takers(root),
+        **{f"`methods.{name}`: {METHODS[name].label}": _method(root, name) for name in METHODS},
+    }
+    return "\n".join(f"## {title}\n\n{text}" for title, text in sections.items())
+
+
+def undescribed() -> str:
+    """The first key that has no description; empty if all have one."""
+    try:
+        page()
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+def _method(root: Block, name: str) -> str:
+    return _table(root, _block(root, name), METHODS[name].load(), METHODS[name].params)
+
+
+def _block(root: Block, name: str) -> Block:
+    """The schema of a method's block."""
+    return _resolved(root, root["$defs"]["methods"]["properties"][name])
+
+
+def _table(root: Block, block: Block, estimator: type | None = None, fixed: Block | None = None) -> str:
+    descriptions = BLOCKS | _docstring(estimator)
+    rows = []
+    for key, value in block["properties"].items():
+        schema = _resolved(root, value)
+        text = schema.get("description") or descriptions.get(key)
+        if not text:
+            raise InputError(
+                f"{SCHEMA_FILE.name}: the key {key} of {sorted(block['properties'])} has no description."
+            )
+        default = "required" if key in block.get("required", ()) else _default(key, schema, estimator)
+        if key in (fixed or {}):
+            default = f"{code(_as_yaml(fixed[key]))}, cannot be changed"
+        rows.append([code(key), _type(root, schema), default, plain(text)])
+    return table(HEADER, rows)
+
+
+def _docstring(estimator: type | None) -> dict[str, str]:
+    if estimator is None:
+        return {}
+    return {entry.name: " ".join(entry.desc) for entry in ClassDoc(estimator)["Parameters"]}
+
+
+def _default(key: str, schema: Block, estimator: type | None) -> str:
+    if "default" in schema:
+        return code(_as_yaml(schema["default"]))
+    parameters = inspect.signature(estimator).parameters if estimator else {}
+    return code(_as_yaml(parameters[key].default)) if key in parameters else ""
+
+
+def _as_yaml(value: Any) -> str:
+    shown = list(value) if isinstance(value, tuple) else value
+    return yaml.safe_dump(shown, default_flow_style=True).removesuffix("\n...\n").strip()
+
+
+def _type(root: Block, schema: Block) -> str:
+    if "anyOf" in schema:
+        return " or ".join(_type(root, _resolved(root, part)) for part in schema["anyOf"])
+    if "enum" in schema:
+        return ", ".join(code(_as_yaml(choice)) for choice in schema["enum"])
+    names = schema.get("type", "object")
+    kind = " or ".join(TYPES.get(name, name) for name in ([names] if isinstance(names, str) else names))
+    return ", ".join([kind, *_limits(root, schema)])
+
+
+def _limits(root: Block, schema: Block) -> Iterator[str]:
+    yield from (f"{sign} {schema[key]:,}" for key, sign in LIMITS.items() if key in schema)
+    if "maxLength" in schema:
+        yield f"at most {schema['maxLength']:,} characters"
+    if "items" in schema:
+        smallest, largest = schema.get("minItems", 0), schema.get("maxItems")
+        number = str(smallest) if smallest == largest else f"{smallest} to {largest:,}"
+        yield f"{number} of: {_type(root, _resolved(root, schema['items']))}"
+
+
+def _takers(root: Block) -> str:
+    takes = {name: set(_block(root, name)["properties"]) for name in METHODS}
+    keys = dict.fromkeys(key for name in METHODS for key in _block(root, name)["properties"])
+    rows = [[code(key), *("✓" if key in takes[name] else "" for name in METHODS)] for key in keys]
+    return table(["key", *map(code, METHODS)], rows)
+
+
+def _resolved(root: Block, schema: Block) -> Block:
+    """A part of the schema in which a reference is replaced by what it names."""
+    if "$ref" not in schema:
+        return schema
+    target: Any = root
+    for part in schema["$ref"].removeprefix("#/").split("/"):
+        target = target[part]
+    return {**target, **{key: part for key, part in schema.items() if key != "$ref"}}
