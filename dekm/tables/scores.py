@@ -18,7 +18,8 @@ from dekm.tables.statistics.inference import LEVEL
 
 logger = logging.getLogger(__name__)
 
-FURTHER = ("ari", "f1", "n_clusters_found", "seconds", "peak_memory")
+SCORES = ("ari", "f1")
+FURTHER = ("n_clusters_found", "seconds", "peak_memory")
 RESULTS = "Clustering results"  # title where the paper has no numbers
 LABELS = {
     "acc": "ACC",
@@ -87,13 +88,15 @@ def further_cells(results: LoadedResults, folder: Path) -> pd.DataFrame:
         The columns of `averages`, place and tied; ARI and F1 in percent, memory in MiB.
     """
     datasets = results.cells["dataset"].unique()
-    cells = averages(results, dict.fromkeys(datasets, FURTHER))
+    labelled = {dataset: "acc" in results.scores[dataset] for dataset in datasets}
+    wanted = {dataset: (*(SCORES if labelled[dataset] else ()), *FURTHER) for dataset in datasets}
+    cells = averages(results, wanted)
     for index, cell in cells[(cells["metric"] == "peak_memory") & (cells["n_seeds"] == 0)].iterrows():
         file = ResultSet(folder).benchmark_file(cell["dataset"], cell["method"])
         if file.is_file():
             cells.loc[index, "mean"] = peak_memory(file)
     cells.loc[cells["metric"] == "peak_memory", "reason"] = ""
-    return rank(cells, runs_of(results, ["ari", "f1"]))
+    return rank(cells, runs_of(results, SCORES))
 
 
 def peak_memory(file: Path) -> float:
@@ -119,13 +122,16 @@ def further_grid(cells: pd.DataFrame) -> Grid:
     Grid
         Methods by datasets and metrics.
     """
+    has_scores = bool(set(cells["metric"]) & {*SCORES})
+    scores = "ARI, and F1 as the mean over the classes under the mapping of ACC, in percent; "
+    seeds = _seeds(cells)
     caption = (
-        "ARI, and F1 as the mean over the classes under the mapping of ACC, in percent; "
-        f"{_seeds(cells)} Seconds are those of one run without shared pretraining and "
-        "scoring (on a GPU the seeds of a cell run concurrently). Peak memory is that of the job that ran "
-        "all seeds of a cell; – means not measured."
+        f"{scores + seeds if has_scores else seeds.capitalize()} Seconds are those of one run without shared "
+        "pretraining and scoring (on a GPU the seeds of a cell run concurrently). Peak memory is that of the "
+        "job that ran all seeds of a cell; – means not measured."
     )
-    return _grid("further", "ARI, F1, time and memory", cells, caption)
+    title = "ARI, F1, time and memory" if has_scores else "Time and memory"
+    return _grid("further", title, cells, caption)
 
 
 def _grid(name: str, title: str, cells: pd.DataFrame, caption: str) -> Grid:

@@ -11,6 +11,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
 from dekm.tracking.database import tracking_uri
+from dekm.tracking.views import view_path
 from tests.helpers.ui import serving
 from tests.helpers.workspace import Workspace
 
@@ -59,11 +60,14 @@ def test_the_report_shows_its_categories_and_a_figure_without_network(
     report = workspace.folder / "report.html"
     workspace.run("--report", str(report))
     browser.get(report.as_uri())
-    shows(browser, "Deep Embedded K-Means Clustering")
+    shows(browser, "Clustering results")
+    heading = browser.find_element(By.XPATH, "//h1[text()='Clustering results']")
+    assert 0 <= heading.location["y"] < 200  # the report opens on the table
+    shows(browser, "has the largest silhouette of the samples")
     for category in ("Figures", "Runs", "Tables"):
         shows(browser, category)
     browser.find_element(By.XPATH, "//*[text()='Tables']").click()
-    shows(browser, "Table III")
+    shows(browser, "Clustering results, and derived tables")
 
 
 def test_the_ui_shows_the_runs_of_dekm_and_their_curves(
@@ -76,6 +80,9 @@ def test_the_ui_shows_the_runs_of_dekm_and_their_curves(
         run = client.search_runs([experiment_id], "tags.method = 'dekm' and tags.seed = '0'")[0]
         browser.get(f"{url}/#/experiments/{experiment_id}/runs")
         shows(browser, "digits/dekm/s0")
+        browser.get(f"{url}/#{view_path(experiment_id)}")
+        for column in ("acc", "nmi", "ari", "seconds"):
+            shows(browser, column)
         browser.get(f"{url}/#/experiments/{experiment_id}/runs/{run.info.run_id}/model-metrics")
         shows(browser, "acc")
         WebDriverWait(browser, SECONDS).until(

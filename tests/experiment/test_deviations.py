@@ -1,0 +1,56 @@
+import json
+
+import pytest
+
+from dekm.cli.outputs import PAPER
+from dekm.experiment.config import Experiment
+from dekm.experiment.config_file import read_config_file
+from dekm.experiment.deviations import describe, find_deviations, pretraining_of
+from dekm.experiment.estimators import effective_parameters
+
+
+@pytest.fixture
+def facts():
+    """The facts of a run of DEKM on USPS under a protocol of the paper's configuration."""
+
+    def make(protocol="paper", **changes):
+        paper = Experiment({**read_config_file(PAPER), "protocol": protocol})
+        settings = paper.method_settings("usps", "dekm")
+        parameters = effective_parameters(paper.method("dekm").load(), settings)
+        pretraining = pretraining_of(paper, "usps", paper.pretraining("usps", "dekm"))
+        found = {"dataset": "usps", "method": "dekm", "seed": 0, "key": "k", "id": "i", "created": "c"}
+        found |= {"data": "d", "settings": {}, "versions": {}}
+        return found | {"parameters": parameters, "pretraining": pretraining} | changes
+
+    return make
+
+
+def deviations(results, facts, datasets=("usps",)):
+    folder = results / "runs/usps/dekm/seed0"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "facts.json").write_text(json.dumps(facts))
+    return find_deviations(results, list(datasets), ["dekm"], PAPER)
+
+
+@pytest.mark.parametrize("protocol", ["paper", "released", "june2021"])
+def test_a_protocol_of_the_configuration_is_the_papers(facts, tmp_path, protocol):
+    assert deviations(tmp_path, facts(protocol)) == {}
+
+
+def test_other_parameters_and_pretrainings_are_named(facts, tmp_path):
+    same = facts()
+    other = facts(
+        parameters=same["parameters"] | {"tol": 0.5}, pretraining=same["pretraining"] | {"n_epochs": 5}
+    )
+    (text,) = deviations(tmp_path, other).values()
+    assert text == "tol 0.5 instead of 0.001, pretraining n_epochs 5 instead of 200"
+
+
+def test_a_run_of_an_earlier_version_and_other_data_are_left_out(facts, tmp_path):
+    old = {name: value for name, value in facts().items() if name != "parameters"}
+    assert deviations(tmp_path, old) == {}
+    assert deviations(tmp_path, facts(), datasets=["digits", "mnist"]) == {}
+
+
+def test_many_differences_are_cut():
+    assert describe(list("abcdef")) == "a, b, c, d and 2 more"

@@ -1,0 +1,86 @@
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dekm.results.result_set import ResultSet
+from dekm.tables import write_table3
+from dekm.tables.clusters import clusters, shown_run, without_common_folder
+from dekm.tables.loading import read_results
+from dekm.tables.partitions import partitions, stability
+from tests.helpers.handmade import make_history, write_facts, write_run, write_summary
+
+PAPER_FILE = Path(__file__).parents[2] / "resources" / "paper" / "table3.csv"
+LABELS = np.array([0, 0, 0, 1, 1, 1])
+X = np.array([[0.0, 5.0], [1.0, 5.0], [2.0, 5.0], [10.0, 5.0], [11.0, 5.0], [12.0, 5.0]])
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """Two methods with two seeds on a table of a user without labels."""
+    folder = write_facts(tmp_path, "mine", class_counts=None, features=["height", "weight"], n_samples=6)
+    np.savez(folder / "data.npz", X=X)
+    for method, silhouette in (("k_means", 0.5), ("dekm", 0.25)):
+        for seed, labels in enumerate((LABELS, 1 - LABELS)):
+            run = write_run(tmp_path, "mine", method, labels, X, make_history([0.5]), seed)
+            rows = [f"{i},{i},,{labels[i]},{i % 3},{0.1 * i:.1f}" for i in range(6)]
+            (run / "clusters.csv").write_text(
+                "\n".join(["row,sample,class,cluster,distance,margin", *rows, ""])
+            )
+        measures = {"silhouette": silhouette, "davies_bouldin": 1.0, "n_clusters_found": 2, "seconds": 1.0}
+        write_summary(tmp_path, "mine", method, [measures, measures | {"silhouette": silhouette + 0.1}])
+    return tmp_path
+
+
+def test_the_measures_of_all_seeds_are_averaged(results: Path) -> None:
+    rows = partitions(read_results(results, ["mine"], ["k_means", "dekm"]), results, ["mine"])
+    assert rows["method"].tolist() == ["k_means", "dekm"]
+    assert rows["silhouette"].tolist() == pytest.approx([0.55, 0.3])
+    assert rows["stability"].tolist() == [1.0, 1.0]
+    assert rows["largest"].isna().all()
+
+
+def test_one_seed_has_no_stability(results: Path) -> None:
+    cell = write_summary(results, "mine", "dekm", [{"silhouette": 0.5}])
+    assert np.isnan(stability(ResultSet(results).cell("mine", cell.name)))
+
+
+def test_the_clusters_of_the_method_with_the_largest_silhouette_are_shown(results: Path) -> None:
+    run = shown_run(ResultSet(results), "mine", ["dekm", "k_means"])
+    assert run is not None
+    assert (run.subject, run.facts["seed"]) == ("k_means", 0)
+    rows = clusters(run)
+    assert rows["n_samples"].tolist() == [3, 3]
+    assert rows["typical"].tolist() == ["0; 1; 2", "3; 4; 5"]
+    assert rows["features"].tolist() == ["height -1.0; weight +0.0", "height +1.0; weight +0.0"]
+    assert shown_run(ResultSet(results), "yours", ["dekm"]) is None
+
+
+def test_file_names_are_shown_without_their_common_folder() -> None:
+    assert without_common_folder(["a/b/x.png", "a/c/y.png"]) == ["b/x.png", "c/y.png"]
+    assert without_common_folder(["a/x.png", "a/y.png"]) == ["x.png", "y.png"]
+    assert without_common_folder(["3", "17"]) == ["3", "17"]
+
+
+def test_own_data_have_a_page_of_their_own(results: Path) -> None:
+    folder = results / "figures" / "runs" / "mine" / "k_means"
+    folder.mkdir(parents=True)
+    (folder / "embedding.png").write_bytes(b"picture")
+    write_table3(results, ["mine"], ["k_means", "dekm"], PAPER_FILE, results / "tables")
+    names = {file.name for file in (results / "tables").iterdir()}
+    assert {"partitions.csv", "clusters_mine.md", "ranks.csv", "table3.html"} <= names
+    assert not names & {"claims.csv", "verdicts.csv", "origins.csv"}
+    page = (results / "tables" / "table3.html").read_text()
+    assert "K-means has the largest silhouette of the samples. A simple method" in page
+    assert page.count('<img src="data:image/png;base64,') == 1
+    for absent in ("Table III", "paper", "in percent", "Mean rank"):
+        assert absent not in page.partition("</style>")[2]
+
+
+def test_runs_of_earlier_versions_leave_gaps(tmp_path: Path) -> None:
+    write_facts(tmp_path, "mine", class_counts=None)
+    write_summary(tmp_path, "mine", "k_means", [{"silhouette": 0.5, "inertia": 3.0, "seconds": 1.0}])
+    write_table3(tmp_path, ["mine"], ["k_means"], PAPER_FILE, tmp_path / "tables")
+    assert pd.read_csv(tmp_path / "tables" / "partitions.csv")["stability"].isna().all()
+    assert not list((tmp_path / "tables").glob("clusters_*"))
