@@ -35,7 +35,7 @@ include_patterns = [
     "config/README.md",
     "results/README.md",
     "results/reference/README.md",
-    "results/reference/**/README.md",
+    "results/reference/**/*.md",
     "benchmarks/README.md",
 ]
 exclude_patterns = [

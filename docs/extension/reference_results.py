@@ -1,6 +1,5 @@
 """The page of the reference results: tables that sort and filter without a network."""
 
-import json
 from collections.abc import Iterator, Mapping
 from html import escape
 from pathlib import Path
@@ -11,78 +10,64 @@ from itables import to_html_datatable
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "results" / "reference"
-SHOWN = {"acc": "ACC", "nmi": "NMI", "ari": "ARI"}
+SHOWN = {"acc": "ACC", "nmi": "NMI", "ari": "ARI", "f1": "F1"}
+OPTIONS = {"connected": False, "allow_html": True, "showIndex": False, "paging": False}
 
 
 def page() -> str:
-    """A table for each set of reference results; a sentence if there is none."""
+    """A table for each set of reference results, and their pages; a sentence if there is none."""
     sets = sorted(file.parent for file in REFERENCE.glob("*/table3.csv"))
-    sets += sorted(file.parent for file in REFERENCE.glob("*/tables/table3.csv"))
-    if not sets:
-        return "There are no reference results yet.\n"
-    return "\n".join(f"## {_name(folder)}\n\n{_table(folder)}\n" for folder in sets)
-
-
-def _name(folder: Path) -> str:
-    return folder.relative_to(REFERENCE).parts[0]
+    tables = [f"## {folder.name}\n\n{_table(folder)}" for folder in sets]
+    pages = [file.relative_to(REFERENCE) for folder in sets for file in sorted(folder.rglob("*.md"))]
+    entries = "\n".join(
+        f"{file.with_suffix('')} <../results/reference/{file.with_suffix('')}>" for file in pages
+    )
+    toctree = f"```{{toctree}}\n:hidden:\n\n{entries}\n```\n" if pages else ""
+    return "\n".join([*tables, toctree]) if sets else "There are no reference results yet.\n"
 
 
 def _table(folder: Path) -> str:
-    frame = pd.DataFrame(list(rows(folder)))
-    html = to_html_datatable(
-        frame,
-        connected=False,
-        allow_html=True,
-        showIndex=False,
-        paging=False,
-        classes="display compact",
-        style="width:100%",
-    )
-    return f"```{{raw}} html\n{html}\n```"
+    html = to_html_datatable(pd.DataFrame(rows(folder)), classes="display compact", **OPTIONS)
+    return f"```{{raw}} html\n{html}\n```\n"
 
 
 def rows(folder: Path) -> Iterator[dict[str, Any]]:
     """One row for each cell and score; our number opens what is known of its runs."""
-    tables = [
-        pd.read_csv(folder / name) for name in ("table3.csv", "further.csv") if (folder / name).is_file()
-    ]
+    tables = (pd.read_csv(folder / name) for name in ("table3.csv", "further.csv"))
     cells = pd.concat(tables)
-    provenance = runs(folder)
-    seconds = cells[cells["metric"] == "seconds"].set_index(["dataset", "method"])["mean"].to_dict()
+    runs = pd.read_csv(folder / "runs.csv")
     for cell in cells[cells["metric"].isin(SHOWN)].to_dict("records"):
-        key = cell["dataset"], cell["method"]
+        own = runs[(runs["dataset"] == cell["dataset"]) & (runs["subject"] == cell["method"])]
         yield {
             "dataset": escape(str(cell["dataset_label"])),
             "method": escape(str(cell["method_label"])),
             "score": SHOWN[cell["metric"]],
-            "here (%)": _opening(cell, seconds.get(key), provenance.get("/".join(key), {}), _name(folder)),
+            "here (%)": _here(cell, own, folder.name),
             "sd": _number(cell["sd"]),
-            "paper (%)": _number(cell.get("paper")),
-            "difference": _number(cell.get("difference")),
+            "paper (%)": _number(cell["paper"]),
+            "difference": _number(cell["difference"]),
         }
 
 
-def runs(folder: Path) -> Mapping[str, Mapping[str, Any]]:
-    """What made the cells, by "dataset/method": the facts of their runs, if ``runs.json`` is there."""
-    file = folder / "runs.json"
-    return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-
-
-def _opening(cell: Mapping[str, Any], seconds: float | None, facts: Mapping[str, Any], name: str) -> str:
+def _here(cell: Mapping[str, Any], runs: pd.DataFrame, name: str) -> str:
     if pd.isna(cell["mean"]):
-        return escape(str(cell.get("reason") or "not run"))
-    details = {
-        "seeds": facts.get("seeds", cell["n_seeds"]),
-        "seconds of a seed": None if seconds is None else f"{seconds:.0f}",
-        "commit": facts.get("commit"),
-        "device": facts.get("device"),
-        "again": f"snakemake --cores all runs/{cell['dataset']}/{cell['method']}/summary.json",
+        reason = cell["reason"]
+        return "not run" if pd.isna(reason) else escape(str(reason))
+    target = f"results/{name}/runs/{cell['dataset']}/{cell['method']}/summary.json"
+    known = {
+        "seeds": _listed(runs["seed"]),
+        "each (%)": _listed((100 * runs[cell["metric"]]).map("{:.2f}".format)),
+        "seconds": _listed(runs["seconds"].map("{:.0f}".format)),
+        "commit": _listed(runs["commit"].unique()),
+        "again": f"snakemake {target} --force --config fresh=true",
     }
-    items = "".join(
-        f"<li>{key}: <code>{escape(str(value))}</code></li>" for key, value in details.items() if value
-    )
+    items = "".join(f"<li>{key}: <code>{escape(value)}</code></li>" for key, value in known.items())
     return f"<details><summary>{cell['mean']:.2f}</summary><ul>{items}</ul></details>"
 
 
+def _listed(values: Any) -> str:
+    return ", ".join(map(str, values))
+
+
 def _number(value: Any) -> float | str:
-    return "" if value is None or pd.isna(value) else round(float(value), 2)
+    return "" if pd.isna(value) else round(float(value), 2)

@@ -81,40 +81,14 @@ for method in methods:
 # %%
 # The checks
 # ----------
-# ``python -m dekm check pull:Pull`` runs the checks of this project on the method in ``pull.py``: labels
-# and shapes, the same result from the same seed, true labels never used, clones, too few samples, invalid
-# input, kinds of arrays, prediction, saving.
+# These are the checks that the methods of this project pass: labels and shapes, the same result from the
+# same seed, true labels never used, clones, too few samples, invalid input, kinds of arrays, prediction,
+# saving. For a method in a file ``pull.py``, ``python -m dekm check pull:Pull`` runs them.
 
-import inspect
-import os
-import subprocess
-import sys
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from dekm.experiment.contract import Subject, run_checks
 
-import dekm
-
-HEADER = """
-from itertools import islice
-
-import torch
-
-from dekm import DeepClusterer, Iteration
-from dekm.clustering.kmeans import kmeans
-from dekm.nn.training import Step, batches, encode, squared_error, train
-
-
-"""
-with TemporaryDirectory() as folder:
-    Path(folder, "pull.py").write_text(HEADER + inspect.getsource(Pull), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "dekm", "check", "pull:Pull"],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(Path(dekm.__file__).parents[1])},
-        capture_output=True,
-        text=True,
-    )
-print(done.stdout or done.stderr)
+for result, text in run_checks(Subject(Pull)):
+    print(f"{result:8} {text}")
 
 # %%
 # In the tables

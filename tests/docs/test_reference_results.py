@@ -1,0 +1,50 @@
+"""The page of the reference results is made from whatever results there are."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+pytest.importorskip("itables", reason="needs the packages of docs/requirements.txt")
+
+from docs.extension import reference_results
+
+
+@pytest.fixture
+def reference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Reference results of one cell that was run and of one that was not."""
+    folder = tmp_path / "paper"
+    folder.mkdir()
+    cell = {"dataset": "usps", "dataset_label": "USPS", "paper": 79.75, "sd": 0.5, "metric": "acc"}
+    run = {"method": "dekm", "method_label": "DEKM", "mean": 79.25, "difference": -0.5}
+    missing = {"method": "dec", "method_label": "DEC", "reason": "needs a licence"}
+    pd.DataFrame([cell | run, cell | missing]).to_csv(folder / "table3.csv", index=False)
+    pd.DataFrame(columns=["metric"]).to_csv(folder / "further.csv", index=False)
+    seed = {"dataset": "usps", "subject": "dekm", "seconds": 60.2, "commit": "c0ffee"}
+    pd.DataFrame([seed | {"seed": 0, "acc": 0.79}, seed | {"seed": 1, "acc": 0.795}]).to_csv(
+        folder / "runs.csv", index=False
+    )
+    (folder / "README.md").write_text("# Results of paper\n")
+    monkeypatch.setattr(reference_results, "REFERENCE", tmp_path)
+    return folder
+
+
+def test_a_score_opens_its_seeds_times_commit_and_command(reference: Path) -> None:
+    row, missing = reference_results.rows(reference)
+    assert (row["paper (%)"], row["difference"]) == (79.75, -0.5)
+    assert "<summary>79.25</summary>" in row["here (%)"]
+    for part in ("0, 1", "79.00, 79.50", "60, 60", "c0ffee", "results/paper/runs/usps/dekm/summary.json"):
+        assert f"<code>{part}" in row["here (%)"] or part in row["here (%)"]
+    assert missing["here (%)"] == "needs a licence"
+
+
+def test_the_page_holds_the_table_and_loads_nothing(reference: Path) -> None:
+    page = reference_results.page()
+    assert "## paper" in page
+    assert "paper/README <../results/reference/paper/README>" in page
+    assert "https://cdn" not in page
+
+
+def test_the_page_is_made_from_no_results_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reference_results, "REFERENCE", tmp_path)
+    assert reference_results.page() == "There are no reference results yet.\n"
