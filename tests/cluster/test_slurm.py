@@ -22,14 +22,14 @@ pytestmark = [
     pytest.mark.skipif(PLUGIN is None, reason="Snakemake's plugin for Slurm is not installed: make cluster"),
     pytest.mark.timeout(3600),
 ]
-DEKM = {"max_iter": 400, "tol": 0, "n_init": 2, "n_init_update": 1}  # long enough to be interrupted
+DEKM = {"max_iter": 80, "tol": 0, "n_init": 2, "n_init_update": 1}  # long enough to be interrupted
 CONFIG = {
     "name": "slurm",
     "seeds": [0, 1],
     "threads": 1,
     "pretraining": {"n_epochs": 2, "channels": [4, 8, 8]},
     "datasets": {"digits": {"subsample": 300}},
-    "methods": {"k_means": {"n_init": 2}, "dekm": DEKM, "dekm_f": DEKM | {"max_iter": 200}},
+    "methods": {"k_means": {"n_init": 2}, "dekm": DEKM, "dekm_f": DEKM},
 }
 QUICK = ("--slurm-init-seconds-before-status-checks", "1", "--seconds-between-status-checks", "1")
 PRETRAINED = "results/slurm/pretrained/digits/conv/summary.json"
