@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -78,8 +79,13 @@ class Workflow:
 
     def wait_for_seed(self, method: str, seed: int) -> str:
         """Wait until a seed is being made; the job that makes it."""
-        pattern = f".seed{seed}.part.*/progress.json"
-        self.wait(lambda: list(self.seed(method, seed).parent.glob(pattern)))
+        files, begin = f".seed{seed}.part.*/progress.json", time.time()
+
+        def is_made() -> bool:
+            parts = self.seed(method, seed).parent.glob(files)
+            return any(file.stat().st_mtime > begin for file in parts)  # a cancelled job left some too
+
+        self.wait(is_made)
         return self.cluster.job_of(f"digits_{method}")
 
     def wait(self, condition) -> None:
