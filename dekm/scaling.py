@@ -158,8 +158,7 @@ def learn_column_scaling(X: Any, kind: str) -> InputScaling:
         Training samples.
     kind : {"auto", "standard", "minmax", "none"}
         "standard" gives each column mean 0 and variance 1, "minmax" the range [0, 1]; a constant column
-        becomes 0. "auto" is "none" for tables whose values are all in [-10, 10] and for sparse matrices,
-        otherwise "minmax".
+        becomes 0. "auto" is "none" if all values are in [-10, 10], otherwise "minmax".
 
     Raises
     ------
@@ -168,12 +167,11 @@ def learn_column_scaling(X: Any, kind: str) -> InputScaling:
     """
     if kind not in TABLE_SCALINGS:
         raise InputError(f"scaling={shown(kind)} should be one of {', '.join(TABLE_SCALINGS)}.")
-    is_sparse = hasattr(X, "toarray")
     if kind == "auto":
-        kind = "none" if is_sparse or np.abs(X).max(initial=0) <= SCALED else "minmax"
+        kind = "none" if abs(X).max() <= SCALED else "minmax"
     if kind == "none":
         return NO_SCALING
-    values = (X.toarray() if is_sparse else X).astype(np.float64)
+    values = (X.toarray() if hasattr(X, "toarray") else X).astype(np.float64)
     low = values.min(0)
     offset, scale = (values.mean(0), values.std(0)) if kind == "standard" else (low, values.max(0) - low)
     constant = values.max(0) == low

@@ -20,6 +20,7 @@ from torch.utils.data import DataLoader
 from dekm import DEKM, Autoencoder
 from dekm.datasets import DATASETS, preparation
 from dekm.datasets.user.own import own_dataset
+from dekm.errors import InputError
 from dekm.experiment.jobs import cluster_cell, pretrain_cell
 from dekm.files import read_json
 from dekm.methods import METHODS
@@ -146,7 +147,7 @@ def test_batches_without_labels_are_clustered_as_one_tensor(name, make_method, b
     batches = DataLoader(torch.from_numpy(blobs.X), batch_size=64)
     estimator = make_method(name).fit(torch.cat(list(batches)))
     np.testing.assert_array_equal(estimator.labels_, make_method(name).fit(blobs.X).labels_)
-    with pytest.raises(TypeError, match="DataLoader"):
+    with pytest.raises(InputError, match="DataLoader"):
         estimator.fit(batches)
 
 

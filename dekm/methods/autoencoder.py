@@ -207,8 +207,7 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Autoencoder
     def inverse_transform(self, H: Any) -> np.ndarray:
         """Decode embeddings (n, e), see `DeepClusterer.inverse_transform`; float32 of shape (n, ...)."""
         check_is_fitted(self)
-        X = decode(self.module_.decoder, H, self.embedding_dim, self.scaling)
-        return self.input_scaling_.inverse(X)
+        return self.input_scaling_.inverse(decode(self.module_.decoder, H, self.embedding_dim, self.scaling))
 
     @property
     def _n_features_out(self) -> int:

@@ -148,7 +148,7 @@ def _tell(folder: Path, findings: Findings, n_files: int, *, skip_damaged: bool)
         reasons = "\n  ".join(findings.damaged.values())
         hint = "" if skip_damaged else " Set skip_damaged to true to go on without them."
         if len(damaged) == 1:
-            raise InputError(reasons + hint.replace("them", "it"))
+            raise InputError(f"{reasons}{hint.replace('them', 'it')}")
         raise InputError(f"{folder}: {len(damaged)} of {n_files} images cannot be read.{hint}\n  {reasons}")
     for text, files in (
         ("left out, because they cannot be read", damaged),

@@ -3,12 +3,12 @@
 import csv
 import json
 import logging
-import math
 import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
+from dekm.datasets.user.cells import to_number
 from dekm.datasets.user.formats import format_of, opened_text
 from dekm.errors import InputError, shown
 from dekm.files.reading import readable
@@ -18,7 +18,6 @@ logger = logging.getLogger(__name__)
 LONGEST_CELL = 2**30  # characters
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 OTHERS = ";\t|,"  # written by other programs instead
-TRUTH = {"true": 1.0, "false": 0.0}
 INDEX_NAME = re.compile(r"(__index_level_\d+__|Unnamed: 0)\Z")  # of a pandas index that was saved as a column
 Rows = Iterator[tuple[int, list[Any]]]
 
@@ -62,13 +61,16 @@ def read_table(
     _check_names(file, names, ignored)
     index |= {name for name in names if INDEX_NAME.match(name)}
     index -= {*ignored, *wanted}
+    left_out = index.union(ignored)
+    kept = [i for i, name in enumerate(names) if name not in left_out]
+    return [names[i] for i in kept], _kept_cells(rows, kept, file, index)
+
+
+def _kept_cells(rows: Rows, kept: list[int], file: Path, index: set[str]) -> Rows:
     if index:
         logger.info("%s: ignored, a saved index: %s", file, ", ".join(sorted(index)))
-    left_out = index.union(ignored)
-    if not left_out:
-        return names, rows
-    kept = [i for i, name in enumerate(names) if name not in left_out]
-    return [names[i] for i in kept], ((number, [cells[i] for i in kept]) for number, cells in rows)
+    for number, cells in rows:
+        yield number, [cells[i] for i in kept]
 
 
 def _check_names(file: Path, names: list[str], ignored: Collection[str]) -> None:
@@ -118,32 +120,6 @@ def separator_hint(file: Path, names: list[str]) -> str:
         if separator != right and "".join(names).count(separator) >= len(names):
             return f" The separator seems to be {separator!r}; it should be {right!r}."
     return ""
-
-
-def to_number(cell: Any) -> float | None:
-    """The number in a cell.
-
-    Parameters
-    ----------
-    cell : Any
-        The cell; the words true and false, in any case, are 1 and 0.
-
-    Returns
-    -------
-    float or None
-        The number; None if the cell is not a finite number in ASCII digits, without underscores.
-    """
-    if isinstance(cell, str):
-        text = cell.strip()
-        if text.lower() in TRUTH:
-            return TRUTH[text.lower()]
-        if "_" in text or not text.isascii():  # which Python accepts in a number
-            return None
-    try:
-        number = float(cell)
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return number if math.isfinite(number) else None
 
 
 def _read_csv(file: Path, separator: str) -> tuple[list[str], Rows]:

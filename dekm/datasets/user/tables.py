@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from dekm.datasets.labels import label_vector
-from dekm.datasets.user.table_files import read_table, separator_hint, to_number
+from dekm.datasets.user.cells import to_number
+from dekm.datasets.user.table_files import read_table, separator_hint
 from dekm.errors import InputError
 
 LARGEST = float(np.finfo(np.float32).max)
