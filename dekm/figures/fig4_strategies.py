@@ -100,7 +100,7 @@ def draw(frame: pd.DataFrame, title: str = "") -> Figure:
         Two panels side by side.
     """
     with style():
-        figure = new_figure(PAGE, 3.2)
+        figure = new_figure(PAGE, 3.3)
         panels = figure.subplots(1, 2)
         for axes, metric in zip(panels, ("acc", "nmi"), strict=True):
             shown = frame[frame["metric"] == metric]
@@ -122,8 +122,7 @@ def draw(frame: pd.DataFrame, title: str = "") -> Figure:
             axes.set_ylabel(f"{metric.upper()} (%)")
             axes.margins(x=0.01)
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-        figure.suptitle(title, size=7)
-        figure.supxlabel(COINCIDE, size=6.5)
+        figure.suptitle(f"{title}\n{COINCIDE}", size=6.5)
     return figure
 
 
