@@ -51,6 +51,7 @@ def test_facts_reproduce_a_run(workspace: Workspace) -> None:
         "facts.json",
         "manifest.json",
         "metrics.json",
+        "clusters.csv",
         "history.csv",
         "labels.npy",
         "embedding.npy",
@@ -110,7 +111,6 @@ def test_the_root_snakefile_plans_the_same_jobs_as_that_of_the_workflow(tmp_path
             "table2": 1,
             "table": 1,
             "track": 1,
-            "figure_entropy": 1,
             "figure_samples": 1,
             "figures_of_run": 1,
         }
