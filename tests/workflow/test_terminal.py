@@ -146,6 +146,11 @@ def test_a_job_that_a_cluster_ended_shows_the_reason_and_both_logs(
     ]
 
 
+def test_a_group_of_jobs_that_failed_names_the_log_of_the_cluster(handler: Any) -> None:
+    failed = record(LogEvent.GROUP_ERROR, groupid="figures", aux_logs=["18.log"], job_error_info=[])
+    assert handler.line(failed).splitlines() == ["FAILED a job for several:", "       18.log"]
+
+
 def test_a_warning_of_the_jobs_is_shown_once(handler: Any, log: Path) -> None:
     log.write_text(f"12:00:00 {WARNING}no GPU\n12:00:01 epoch 1\n", encoding="utf-8")
     lines = []

@@ -8,9 +8,6 @@ one when a job starts, ends or fails, and one per running job every minute. The 
 import logging
 import threading
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console, Group
@@ -20,133 +17,11 @@ from rich.text import Text
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from dekm.results.estimates import time_left
-from dekm.results.progress import WARNING, duration
-from dekm.results.result_set import ResultSet
-from dekm.results.status import read_status, unfinished_seeds
+from snakemake_logger_plugin_dekm.board import Board
 
 MINUTE = 60.0  # between two reports of plain lines
-ESTIMATE_SECONDS = 10.0  # between two estimates of the time left
-LOG_LINES = 10  # of a failed job
 MESSAGES = ("Nothing to be done", "This was a dry-run", "Complete log")
 INTERRUPT = "Terminating processes on user request"
-
-
-@dataclass
-class Job:
-    """A job that runs.
-
-    Attributes
-    ----------
-    message : str
-        What it does.
-    log : Path or None
-        Its log.
-    wildcards : dict of str to str
-        The dataset, and the method or the architecture, if it is the job of a cell.
-    started : float
-        Time at which it started.
-    """
-
-    message: str
-    log: Path | None
-    wildcards: dict[str, str]
-    started: float = field(default_factory=time.monotonic)
-
-    @property
-    def results(self) -> ResultSet | None:
-        """The results that it belongs to; None if its log is not in them."""
-        folders = (
-            [] if self.log is None else [path.parent for path in self.log.parents if path.name == "logs"]
-        )
-        return ResultSet(folders[0]) if folders else None
-
-    def positions(self) -> list[str]:
-        """Where its running seeds are, such as "seed 1: epoch 57/200, 3 min left"."""
-        dataset, results = self.wildcards.get("dataset"), self.results
-        if results is None or dataset is None:
-            return []
-        if "architecture" in self.wildcards:
-            folder = results.pretraining(dataset, self.wildcards["architecture"])
-        elif "method" in self.wildcards:
-            folder = results.cell(dataset, self.wildcards["method"])
-        else:
-            return []
-        seeds = sorted(unfinished_seeds(folder), key=lambda found: found.seed)
-        return [f"seed {found.seed}: {found.progress.describe()}" for found in seeds if found.progress]
-
-
-class Board:
-    """The jobs of a workflow: how many there are, which run, and where those are."""
-
-    def __init__(self) -> None:
-        self.jobs: dict[int, Job] = {}
-        self.results: ResultSet | None = None
-        self.warned = False
-        self._left, self._estimated = "", -ESTIMATE_SECONDS
-
-    def start(self, record: logging.LogRecord) -> str:
-        """Note a job that starts, and say it."""
-        log = Path(record.log[0]) if record.log else None
-        message = record.rule_msg or record.rule_name
-        job = self.jobs[record.jobid] = Job(message, log, dict(record.wildcards or {}))
-        self.results = job.results or self.results
-        return f"start  {message}"
-
-    def finish(self, record: logging.LogRecord) -> str:
-        """Note a job that has ended, and say it."""
-        job = self.jobs.pop(record.job_id, None)
-        if job is None:
-            return f"done   job {record.job_id}"
-        warnings = [] if self.warned else [line for line in _lines(job.log) if WARNING in line]
-        self.warned = self.warned or bool(warnings)  # other jobs have the same reason to warn
-        line = f"done   {job.message}, {duration(time.monotonic() - job.started)}"
-        return "\n       ".join([line, *warnings[:1]])
-
-    def fail(self, record: logging.LogRecord) -> str:
-        """Note a job that has failed, and say why, with the ends of its log and of that of a cluster."""
-        job = self.jobs.pop(record.jobid, None)
-        reason = record.rule_msg or ""  # of a cluster, such as that the job was out of memory
-        message = record.rule_name if job is None else job.message
-        lines = [message, *(line for line in reason.splitlines() if line != message)]
-        logs = [Path(file) for file in record.log or ()]
-        for log in logs[:1]:
-            lines += _lines(log)[-LOG_LINES:]
-        for log in logs[1:]:  # of a cluster, between long messages of Snakemake
-            lines += [line for line in _lines(log) if " error: " in line][:LOG_LINES]
-        lines += [f"Log: {log}" for log in logs]
-        return "FAILED " + "\n       ".join(lines)
-
-    def running(self) -> Iterator[str]:
-        """A line per running job."""
-        for job in list(self.jobs.values()):
-            yield "; ".join([job.message, *job.positions()])
-
-    def time_left(self) -> str:
-        """The time left for all cells, such as "about 2 h 3 min left"; empty if nothing is known."""
-        now = time.monotonic()
-        if self.results is not None and now - self._estimated > ESTIMATE_SECONDS:
-            self._estimated = now
-            left = time_left(read_status(self.results.path).cells)
-            n_jobs = sum(bool(job.positions()) for job in list(self.jobs.values()))
-            about = "about" if left.n_unknown == 0 else "more than"
-            self._left = f"{about} {duration(left.seconds / max(1, n_jobs))} left" if left.seconds else ""
-        return self._left
-
-    def kept(self) -> str:
-        """What an interruption has left, and how to go on."""
-        cells = [] if self.results is None else read_status(self.results.path).cells
-        n_complete, n_seeds = sum(len(cell.seconds) for cell in cells), sum(len(cell.seeds) for cell in cells)
-        n_kept = sum(len(cell.checkpoints) for cell in cells)
-        return (
-            f"Interrupted: {n_complete} of {n_seeds} seeds are complete and {n_kept} have a checkpoint; "
-            "run the same command again to continue."
-        )
-
-
-def _lines(log: Path | None) -> list[str]:
-    """The lines of a log; none if it does not exist."""
-    return log.read_text(errors="replace").splitlines() if log is not None and log.is_file() else []
 
 
 class LogHandler(LogHandlerBase):
@@ -191,6 +66,8 @@ class LogHandler(LogHandlerBase):
             return self.board.finish(record)
         if event == LogEvent.JOB_ERROR:
             return self.board.fail(record)
+        if event == LogEvent.GROUP_ERROR:  # each of its jobs tells its own log
+            return "\n       ".join(["FAILED a job for several:", *map(str, record.aux_logs)])
         if event == LogEvent.PROGRESS:
             self.bar.update(self.task, completed=record.done, total=record.total)
         if event == LogEvent.RUN_INFO:
