@@ -77,5 +77,5 @@ docs: .venv/docs ## Build the documentation: docs/_build/html/index.html, a few 
 	@$(RUN) MPLBACKEND=agg sphinx-build -W --keep-going --quiet -c docs . docs/_build/html
 	@echo "The documentation is docs/_build/html/index.html"
 
-clean: ## Remove .venv and caches; results and raw data stay
-	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache *.egg-info
+clean: ## Remove .venv, caches and the site; results and raw data stay
+	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache *.egg-info docs/_build docs/gallery docs/reference/api

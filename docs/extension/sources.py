@@ -112,5 +112,6 @@ def link_of_module(name: str) -> str:
 
 
 def anchor(text: str, target: str) -> str:
-    """Link from a page of a section, two folders deep, to a page of source code."""
-    return f'<a class="reference internal" href="../source/{target}"><code>{escape(text)}</code></a>'
+    """Link from a page of a section, two folders deep, to a page of source code; dots may end a line."""
+    shown = escape(text).replace(".", ".<wbr>").replace("_", "_<wbr>")
+    return f'<a class="reference internal" href="../source/{target}"><code>{shown}</code></a>'

@@ -71,6 +71,13 @@ def wait_for(browser: webdriver.Chrome, selector: str) -> None:
     )
 
 
+def shows(browser: webdriver.Chrome, text: str) -> None:
+    """Wait until the results of a search, which appear one after the other, have a text."""
+    WebDriverWait(browser, SECONDS).until(
+        lambda page: text in page.find_element(By.ID, "search-results").text, message=f"{text!r} is not found"
+    )
+
+
 def test_the_site_works_from_disk(browser: webdriver.Chrome, tmp_path: Path) -> None:
     folder = Path(os.environ.get("SCREENSHOTS", tmp_path))
     for page in PAGES:
@@ -79,7 +86,9 @@ def test_the_site_works_from_disk(browser: webdriver.Chrome, tmp_path: Path) -> 
             size = {"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": width < 500}
             browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
             browser.execute_script(f"document.documentElement.dataset.theme = '{theme}'")
-            browser.save_screenshot(str(folder / f"{Path(page).stem}-{name}.png"))
+            browser.save_screenshot(
+                str(folder / f"{page.removesuffix('.html').replace('/', '-')}-{name}.png")
+            )
             overflow = browser.execute_script(
                 "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
             )
@@ -95,8 +104,7 @@ def test_the_site_works_from_disk(browser: webdriver.Chrome, tmp_path: Path) -> 
         "subsample": "Configuration",
     }.items():
         open_page(browser, "search.html", f"?q={word}")
-        wait_for(browser, "#search-results li a")
-        assert found in browser.find_element(By.ID, "search-results").text
+        shows(browser, found)
 
     outside = {url for url in requested(browser) if not url.startswith((SITE.as_uri(), "data:"))}
     assert outside == set()
