@@ -60,6 +60,8 @@ def test_a_cell_needs_a_summary(seed: SeedFolder, tmp_path: Path) -> None:
 def test_result_sets_are_the_folders_with_runs(seed: SeedFolder, tmp_path: Path) -> None:
     (tmp_path.parent / "mlartifacts").mkdir(exist_ok=True)
     assert tmp_path in [found.path for found in result_sets(tmp_path.parent)]
+    (tmp_path / "new" / "pretrained").mkdir(parents=True)
+    assert [found.path for found in result_sets(tmp_path)] == [tmp_path / "new"]
     assert ResultSet(tmp_path).has_runs()
     assert not ResultSet(tmp_path / "data").has_runs()
 

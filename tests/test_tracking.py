@@ -14,6 +14,7 @@ import pytest
 from mlflow import MlflowClient
 from mlflow.entities import Metric, ViewType
 
+from dekm.cli import main
 from dekm.errors import InputError
 from dekm.files import locked
 from dekm.results.folders import SeedFolder
@@ -23,7 +24,8 @@ from dekm.tracking.curves import POINTS_PER_CURVE, curves
 from dekm.tracking.database import local_path, tracking_uri
 from dekm.tracking.runs import log_new_points, start_run
 from dekm.tracking.store import sync_all
-from dekm.tracking.ui import check_port, follow_runs
+from dekm.tracking.ui import all_results, check_port, follow_runs
+from dekm.tracking.views import view_path, view_paths
 from tests.faults.material import start as start_process
 from tests.helpers.ui import serving
 
@@ -447,3 +449,33 @@ def test_the_ui_answers_to_this_machine_only(results: Path, tmp_path: Path) -> N
             assert [ask(name), ask(f"{name}:{port}")] == [403, 403]
         assert (tmp_path / "mlflow.log").is_file()
         assert f"what goes wrong with it is in {tmp_path / 'mlflow.log'}" in (tmp_path / "ui.log").read_text()
+
+
+def test_results_that_have_only_a_pretraining_are_followed(results: Path, tmp_path: Path) -> None:
+    write_pretraining(tmp_path / "new/pretrained/digits/conv/seed0", 2)
+    (tmp_path / "mlartifacts/demo/runs").mkdir(parents=True)
+    assert all_results(tmp_path) == [results, tmp_path / "new"]
+    assert main(["sync", "--store", str(tmp_path)]) == 0
+    assert [run.info.run_name for run in stored(tmp_path, "new")] == ["digits/conv/s0"]
+
+
+def test_a_view_of_the_runs_shows_their_scores(results: Path, tmp_path: Path) -> None:
+    sync_all([results], tmp_path)
+    client = MlflowClient(tracking_uri(tmp_path))
+    experiment = client.get_experiment_by_name("demo")
+    view = json.loads(experiment.tags["mlflow.sharedViewState.scores"])
+    assert {f"metrics.`{name}`" for name in ("acc", "nmi", "ari", "seconds")} <= set(view["selectedColumns"])
+    assert view_paths(tmp_path) == {"demo": view_path(experiment.experiment_id)}
+    assert view_path(experiment.experiment_id) in experiment.tags["mlflow.note.content"]
+    client.set_experiment_tag(experiment.experiment_id, "mlflow.note.content", "mine")
+    sync_all([results], tmp_path)
+    assert client.get_experiment(experiment.experiment_id).tags["mlflow.note.content"] == "mine"
+
+
+def test_all_parameters_are_logged_with_those_of_the_pretraining(results: Path, tmp_path: Path) -> None:
+    file = results / "runs" / "digits" / "dekm" / "seed0" / "facts.json"
+    facts = json.loads(file.read_text()) | {"parameters": {"max_iter": 3, "lr": 0.1}}
+    file.write_text(json.dumps(facts | {"pretraining": {"lr": 0.5}}))
+    sync_all([results], tmp_path)
+    run = next(run for run in stored(tmp_path) if run.info.run_name == "digits/dekm/s0")
+    assert run.data.params.items() >= {"max_iter": "3", "lr": "0.1", "pretraining.lr": "0.5"}.items()
