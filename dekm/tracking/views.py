@@ -8,17 +8,16 @@ from dekm.tracking.database import open_store
 KEY = "scores"
 SHARED = "mlflow.sharedViewState."  # the tag of a view that is shared by its address, before its key
 NOTE = "mlflow.note.content"
-COLUMNS = (
-    "attributes.`Dataset`",
-    "params.`method`",
-    *(f"metrics.`{name}`" for name in ("acc", "nmi", "ari", "seconds", "partition/silhouette")),
-)
+SHOWN = ("acc", "nmi", "ari", "seconds", "partition/silhouette")
 
 
 def view_tags(experiment_id: str) -> dict[str, str]:
     """Tags of an experiment: the view, and a description with a link to it."""
     link = f"[Runs with their scores](#{view_path(experiment_id)})"
-    return {f"{SHARED}{KEY}": json.dumps({"selectedColumns": list(COLUMNS)}), NOTE: f"{link}."}
+    return {
+        f"{SHARED}{KEY}": json.dumps({"selectedColumns": [f"metrics.`{name}`" for name in SHOWN]}),
+        NOTE: f"{link}.",
+    }
 
 
 def view_path(experiment_id: str) -> str:
