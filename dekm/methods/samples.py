@@ -45,7 +45,9 @@ def check_samples(
     integers = array.ndim == 4 and is_integer(np.asarray(given).dtype)
     if reset:
         if array.ndim == 4:
-            check_channels_last("X", array.shape, "pass np.moveaxis(X, 1, -1)")
+            check_channels_last(
+                "X", array.shape, "pass np.moveaxis(X, 1, -1), or np.swapaxes(X, 1, 2) if not"
+            )
         estimator.sample_shape_ = array.shape[1:]
         estimator.n_features_in_ = array.shape[1]
         estimator.input_scaling_ = scaling or learn_scaling(array, integers=integers)

@@ -68,6 +68,8 @@ def own_dataset(name: str, block: Mapping[str, Any], defaults: Mapping[str, Any]
     accepted = RawSet(loader).options()
     options = {key: value for key, value in given.items() if key in accepted} | options
     scaling = _pop_scaling(name, options, kind)
+    if isinstance(options.get("ignore_columns"), str):
+        options["ignore_columns"] = [options["ignore_columns"]]
     if isinstance(options.get("labels"), str):
         options["labels"] = str(find_path(options["labels"]))
     dataset = Dataset(label, kind, None, n_clusters, None, loader, LICENCE, scaling=scaling)

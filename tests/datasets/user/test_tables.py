@@ -166,8 +166,9 @@ def test_columns_can_be_ignored(tmp_path):
     assert (X.tolist(), facts["features"]) == ([[0.5], [1.5]], ["a"])
     with pytest.raises(InputError, match=r"x\.csv has no column 'nam'; it has id, name, a"):
         prepare(tmp_path, block | {"ignore_columns": ["nam"]})
-    with pytest.raises(InputError, match="ignore_columns='id' should be a list"):
-        prepare(tmp_path, block | {"ignore_columns": "id"})
+    with pytest.raises(InputError, match=r"ignore_columns=\[1\] should be a list of names"):
+        prepare(tmp_path, block | {"ignore_columns": [1]})
+    assert prepare(tmp_path, block | {"ignore_columns": "name"})[2]["features"] == ["id", "a"]
     with pytest.raises(InputError, match=r"label_column='id': .* has no such column"):
         prepare(tmp_path, block | {"ignore_columns": ["id", "name"], "label_column": "id"})
 
