@@ -49,6 +49,12 @@ COMMANDS: dict[str, list[list[str]]] = {
         *([name, PLACE, "--out", "out"] for name in FIGURES if name != "fig2"),  # which has no input
         *([name, *[PLACE] * 5, "--out", "out"] for name in ("fig4", "fig5")),
     ],
+    "choose-k": [[PLACE, "--k", "2-3"]],
+    "publish": [
+        [PLACE, "published", "--paper", str(PAPER)],
+        ["new", PLACE, "--paper", str(PAPER)],
+        ["new", "published", "--paper", PLACE],
+    ],
     "compare": [[PLACE, PLACE]],
     "status": [[PLACE]],
     "estimate": [[PLACE]],
