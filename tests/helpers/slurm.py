@@ -54,7 +54,7 @@ PartitionName=all Nodes=n1,n2 Default=YES MaxTime=12:00:00 State=UP
 """
 PROLOG = """#!/bin/sh
 name=$(scontrol show job -o $SLURM_JOB_ID | grep -o 'Comment=[^ ]*')
-echo "$SLURM_STEP_ID $name $SLURMD_NODENAME ${{CUDA_VISIBLE_DEVICES-none}}" >> {folder}/started
+echo "${{SLURM_STEP_ID:-batch}} $name $SLURMD_NODENAME ${{CUDA_VISIBLE_DEVICES-none}}" >> {folder}/started
 """
 START = """
 mount --bind {folder}/etc /etc/slurm
