@@ -6,7 +6,7 @@ scores and nowhere else.
 
 import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +26,13 @@ from dekm.experiment.history import Epochs, History
 from dekm.experiment.protocols import VECTOR_EMBEDDING_DIM
 from dekm.experiment.provenance import method_code_digest, pretraining_code_digest
 from dekm.experiment.records import write_model, write_pretraining, write_run
+from dekm.experiment.starts import describe_parameters, load_start, pretrained_seed
 from dekm.methods import find_method
 from dekm.methods.autoencoder import Autoencoder
 from dekm.nn.checkpoint import NO_CHECKPOINT
 from dekm.results.advice import advice
-from dekm.results.folders import SeedFolder
 from dekm.results.result_set import ResultSet
-from dekm.scaling import NO_SCALING, InputScaling
+from dekm.scaling import InputScaling
 
 logger = logging.getLogger(__name__)
 
@@ -184,51 +184,11 @@ def cluster_cell(
         logger.info("%s", text)
 
 
-def describe_parameters(estimator: Any, settings: Settings, start: SeedFolder | None) -> dict[str, Any]:
-    """All parameters of a run with their defaults, and those of the pretraining that it starts from."""
-    described = {"parameters": effective_parameters(estimator, settings)}
-    return described if start is None else described | {"pretraining": start.facts.get("parameters", {})}
-
-
 def check_seeds(seeds: Sequence[int]) -> None:
     """Raise `InputError` unless every seed is one that NumPy and PyTorch accept."""
     for seed in seeds:
         if not 0 <= seed <= MAX_SEED:
             raise InputError(f"seed={seed} should be an integer from 0 to {MAX_SEED}.")
-
-
-def pretrained_seed(
-    results: ResultSet, data: Mapping[str, Any], dataset: str, architecture: str | None, seed: int
-) -> SeedFolder | None:
-    """The pretrained autoencoder that a cell starts from; None for a method that uses none.
-
-    Raises
-    ------
-    InputError
-        If it does not exist, or was pretrained on other data.
-    """
-    if architecture is None:
-        return None
-    folder = results.pretraining(dataset, architecture).seed(seed)
-    command = f"run 'python -m dekm pretrain {dataset} {architecture}' first."
-    if not folder.file("facts").is_file():
-        raise InputError(f"{folder.path} does not exist: {command}")
-    if folder.facts["data"] != data["digest"]:
-        raise InputError(f"{folder.path} was pretrained on other data than those prepared now: {command}")
-    return folder
-
-
-def load_start(folder: SeedFolder | None, device: str, network: str | None) -> Autoencoder | None:
-    """The pretrained autoencoder in a seed's folder; None for a method that uses none."""
-    if folder is None:
-        return None
-    file = folder.checked("autoencoder")
-    autoencoder = Autoencoder.load(file, device=device, network=network)
-    autoencoder.input_scaling_ = NO_SCALING  # the samples of a cell are scaled already
-    kind = folder.subject.partition("-")[0]
-    if network is None and autoencoder.architecture not in (kind, "auto"):
-        raise InputError(f"{file} holds an autoencoder of another architecture. {folder.remedy}")
-    return autoencoder
 
 
 def _load(results: ResultSet, dataset: str) -> tuple[Any, Any, dict[str, Any]]:
