@@ -233,6 +233,23 @@ def cells_of_figure(figure, methods):
     return cells(EXPERIMENT.figures.get(figure, []), methods)
 
 
+def figures_of_runs(datasets):
+    """Figures of the first run of DEKM and of the user's methods; on own data, of all methods."""
+    return [
+        folder
+        for dataset in datasets
+        for folder in expand(
+            rules.figures_of_run.output,
+            dataset=dataset,
+            method=(
+                EXPERIMENT.methods
+                if {"path", "loader"} & {*EXPERIMENT.blocks[dataset].settings}
+                else RUN_METHODS
+            ),
+        )
+    ]
+
+
 # Digests of code and files, which rerun the jobs when they change
 
 

@@ -201,23 +201,6 @@ rule figures_of_run:
         "python -m dekm figure runs {params.runs:q} --out {output:q} 2> {log:q}"
 
 
-def figures_of_runs(datasets):
-    """Figures of the first run of DEKM and of the user's methods; on own data, of all methods."""
-    return [
-        folder
-        for dataset in datasets
-        for folder in expand(
-            rules.figures_of_run.output,
-            dataset=dataset,
-            method=(
-                EXPERIMENT.methods
-                if {"path", "loader"} & {*EXPERIMENT.blocks[dataset].settings}
-                else RUN_METHODS
-            ),
-        )
-    ]
-
-
 rule figures:
     input:
         rules.figure_entropy.output if PAPER_DATASETS & {*EXPERIMENT.datasets} else [],
