@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.errors import ExtensionError
 from sphinx.util import logging
 
@@ -49,6 +50,12 @@ def fill_in(app: Sphinx, name: str, source: list[str]) -> None:
             raise ExtensionError(f"{name}: {error}") from error
 
     source[0] = MARK.sub(generated, source[0])
+
+
+def outdated(app: Sphinx, env: BuildEnvironment, *changes: set[str]) -> list[str]:
+    """The pages with generated parts, which may change while their own file does not."""
+    names = (name for name in env.found_docs if env.doc2path(name).suffix == ".md")
+    return [name for name in names if MARK.search(env.doc2path(name).read_text(encoding="utf-8"))]
 
 
 def mend_links(app: Sphinx, name: str, source: list[str]) -> None:
@@ -97,6 +104,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("builder-inited", write_api)
     app.connect("source-read", fill_in)
     app.connect("source-read", mend_links)
+    app.connect("env-get-outdated", outdated)
     app.connect("autodoc-skip-member", skip_member)
     app.connect("builder-inited", check_results)
     app.connect("build-finished", check_links)

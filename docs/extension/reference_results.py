@@ -6,12 +6,20 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from itables import to_html_datatable
+from itables import options, to_html_datatable
+from itables.javascript import generate_init_offline_itables_html
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "results" / "reference"
 SHOWN = {"acc": "ACC", "nmi": "NMI", "ari": "ARI", "f1": "F1"}
-OPTIONS = {"connected": False, "allow_html": True, "showIndex": False, "paging": False}
+OPTIONS = {
+    "connected": False,
+    "allow_html": True,
+    "showIndex": False,
+    "paging": False,
+    "display_logo_when_loading": False,
+    "maxBytes": 0,
+}
 
 
 def page() -> str:
@@ -23,33 +31,39 @@ def page() -> str:
         f"{file.with_suffix('')} <../results/reference/{file.with_suffix('')}>" for file in pages
     )
     toctree = f"```{{toctree}}\n:hidden:\n\n{entries}\n```\n" if pages else ""
-    return "\n".join([*tables, toctree]) if sets else "There are no reference results yet.\n"
+    script = _raw(generate_init_offline_itables_html(options.dt_bundle))
+    return "\n".join([script, *tables, toctree]) if sets else "There are no reference results yet.\n"
 
 
 def _table(folder: Path) -> str:
     html = to_html_datatable(pd.DataFrame(rows(folder)), classes="display compact", **OPTIONS)
+    return _raw(html)
+
+
+def _raw(html: str) -> str:
     return f"```{{raw}} html\n{html}\n```\n"
 
 
 def rows(folder: Path) -> Iterator[dict[str, Any]]:
-    """One row for each cell and score; our number opens what is known of its runs."""
+    """One row for each cell and score; its number of seeds opens what is known of its runs."""
     tables = (pd.read_csv(folder / name) for name in ("table3.csv", "further.csv"))
     cells = pd.concat(tables)
-    runs = pd.read_csv(folder / "runs.csv")
+    runs = pd.read_csv(folder / "runs.csv").sort_values("seed")
     for cell in cells[cells["metric"].isin(SHOWN)].to_dict("records"):
         own = runs[(runs["dataset"] == cell["dataset"]) & (runs["subject"] == cell["method"])]
         yield {
             "dataset": escape(str(cell["dataset_label"])),
             "method": escape(str(cell["method_label"])),
             "score": SHOWN[cell["metric"]],
-            "here (%)": _here(cell, own, folder.name),
+            "here (%)": _number(cell["mean"]),
             "sd": _number(cell["sd"]),
             "paper (%)": _number(cell["paper"]),
             "difference": _number(cell["difference"]),
+            "runs": _runs(cell, own, folder.name),
         }
 
 
-def _here(cell: Mapping[str, Any], runs: pd.DataFrame, name: str) -> str:
+def _runs(cell: Mapping[str, Any], runs: pd.DataFrame, name: str) -> str:
     if pd.isna(cell["mean"]):
         reason = cell["reason"]
         return "not run" if pd.isna(reason) else escape(str(reason))
@@ -62,7 +76,7 @@ def _here(cell: Mapping[str, Any], runs: pd.DataFrame, name: str) -> str:
         "again": f"snakemake {target} --force --config fresh=true",
     }
     items = "".join(f"<li>{key}: <code>{escape(value)}</code></li>" for key, value in known.items())
-    return f"<details><summary>{cell['mean']:.2f}</summary><ul>{items}</ul></details>"
+    return f"<details><summary>{len(runs)} seeds</summary><ul>{items}</ul></details>"
 
 
 def _listed(values: Any) -> str:

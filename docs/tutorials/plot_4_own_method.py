@@ -62,6 +62,7 @@ class Pull(DeepClusterer):
 # All start from the same pretrained autoencoder, so the differences are those of the methods. A true
 # comparison has several seeds and datasets; that is what the workflow is for.
 
+import pandas as pd
 from sklearn.datasets import load_digits
 from sklearn.frozen import FrozenEstimator
 
@@ -74,9 +75,26 @@ autoencoder = Autoencoder(
 ).fit(X)
 start = {"autoencoder": FrozenEstimator(autoencoder), "random_state": 0, "device": "cpu"}
 methods = [AEKMeans(10, **start), Pull(10, weight=0.5, **start), DEKM(10, n_init=20, tol=0.005, **start)]
+scores = {}
 for method in methods:
     labels = method.fit_predict(X)
-    print(f"{type(method).__name__:8} ACC {accuracy(y, labels):.3f}, NMI {nmi(y, labels):.3f}")
+    scores[type(method).__name__] = {"ACC": accuracy(y, labels), "NMI": nmi(y, labels)}
+
+pd.DataFrame(scores).T.round(3)
+
+# %%
+# ``Pull`` keeps a history like the other methods, with measures that need no true labels. The inertia of
+# its clusters, as a fraction of the scatter of its embedding, falls while the samples are pulled:
+
+import matplotlib.pyplot as plt
+
+figure, axes = plt.subplots(figsize=(5, 3))
+for method in methods[1:]:
+    history = pd.DataFrame(method.history_)
+    axes.plot(history["n_iter"], history["inertia_fraction"], marker=".", label=type(method).__name__)
+axes.set(xlabel="iteration", ylabel="inertia / total scatter")
+axes.legend()
+plt.show()
 
 # %%
 # The checks

@@ -1,9 +1,12 @@
 """The reference names everything, and every entry of the traceability exists."""
 
+import tomllib
 from pathlib import Path
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 pytest.importorskip("numpydoc", reason="needs the packages of docs/requirements.txt")
 
@@ -101,9 +104,12 @@ def test_the_source_of_a_method_is_found_where_it_is_defined() -> None:
     assert "def predict" in (sources.ROOT / file).read_text(encoding="utf-8").splitlines()[line - 1]
 
 
-def test_the_pins_of_the_site_are_versions_of_what_it_needs() -> None:
-    lines = (sources.ROOT / "docs" / "requirements.txt").read_text(encoding="utf-8").splitlines()
-    assert all(len(line.split("==")) == 2 for line in lines)
+def test_the_pins_of_the_site_are_in_the_ranges_of_what_it_needs() -> None:
+    project = tomllib.loads((sources.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lines = (sources.ROOT / "docs" / "requirements.txt").read_text(encoding="utf-8").split()
+    pins = {canonicalize_name(name): version for name, version in (line.split("==") for line in lines)}
+    for requirement in map(Requirement, project["optional-dependencies"]["docs"]):
+        assert requirement.specifier.contains(pins[canonicalize_name(requirement.name)]), requirement
 
 
 def test_the_catalogues_have_a_meaning_for_every_name() -> None:

@@ -106,5 +106,5 @@ def test_the_site_works_from_disk(browser: webdriver.Chrome, tmp_path: Path) -> 
         open_page(browser, "search.html", f"?q={word}")
         shows(browser, found)
 
-    outside = {url for url in requested(browser) if not url.startswith((SITE.as_uri(), "data:"))}
+    outside = {url for url in requested(browser) if not url.startswith((SITE.as_uri(), "data:", "blob:"))}
     assert outside == set()
