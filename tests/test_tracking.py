@@ -20,6 +20,7 @@ from dekm.files import locked
 from dekm.results.folders import SeedFolder
 from dekm.results.progress import Progress
 from dekm.results.result_set import ResultSet
+from dekm.tracking.artifacts import link_or_copy
 from dekm.tracking.curves import POINTS_PER_CURVE, curves
 from dekm.tracking.database import local_path, tracking_uri
 from dekm.tracking.runs import log_new_points, start_run
@@ -479,3 +480,16 @@ def test_all_parameters_are_logged_with_those_of_the_pretraining(results: Path, 
     sync_all([results], tmp_path)
     run = next(run for run in stored(tmp_path) if run.info.run_name == "digits/dekm/s0")
     assert run.data.params.items() >= {"max_iter": "3", "lr": "0.1", "pretraining.lr": "0.5"}.items()
+
+
+def test_a_file_that_is_logged_again_replaces_its_link_and_not_its_source(tmp_path: Path) -> None:
+    source, target = tmp_path / "source", tmp_path / "target"
+    source.write_text("first")
+    for _ in range(2):
+        link_or_copy(str(source), str(target))
+    assert source.samefile(target)
+    source.unlink()
+    source.write_text("second")  # as a file of results is replaced: a new one under the old name
+    link_or_copy(str(source), str(target))
+    assert source.samefile(target)
+    assert target.read_text() == "second"

@@ -41,7 +41,8 @@ def log_folder(client: "MlflowClient", run: Any, folder: Path, name: str = "") -
 
 
 def link_or_copy(source: str, target: str) -> None:
-    """Make a hard link to a file, or a copy where links are refused."""
+    """Make a hard link to a file, or a copy where links are refused; it replaces an older file."""
+    Path(target).unlink(missing_ok=True)
     try:
         os.link(source, target)
     except OSError:
