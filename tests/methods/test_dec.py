@@ -154,7 +154,21 @@ def test_it_stops_when_few_labels_change_but_never_at_the_first_refresh(blobs, t
 
 def test_data_without_clusters_end_at_max_iter_with_a_warning(noise, tiny):
     with pytest.warns(ConvergenceWarning, match=r"of the labels still changed at max_iter=2.*Increase"):
-        assert still(tiny, max_iter=2, tol=0.0).fit(noise).n_iter_ == 2
+        assert (
+            DEC(
+                8,
+                autoencoder=tiny(),
+                lr=1.0,
+                max_iter=2,
+                update_interval=9,
+                n_init=1,
+                device="cpu",
+                random_state=0,
+            )
+            .fit(noise)
+            .n_iter_
+            == 2
+        )
 
 
 def test_the_error_for_a_diverging_loss_names_the_learning_rate(blobs, tiny):
