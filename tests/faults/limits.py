@@ -49,7 +49,7 @@ def writers(results: Path) -> dict[str, list[str]]:
     found = {"prepare": PREPARE, "pretrain": [*PRETRAIN, "--fresh"], "dekm": [*RUN["dekm"], "--fresh"]}
     found |= {"table": table(results)}
     others = commands(results, results / "out")
-    return found | {name: others[name] for name in ("predict", "runs", "ranks", "sync")}
+    return found | {name: others[name] for name in ("predict", "runs", "sync")}
 
 
 def fill_disks(pristine: Path, folder: Path, steps: list[int]) -> Report:

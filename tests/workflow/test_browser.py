@@ -79,6 +79,7 @@ def test_the_ui_shows_the_runs_of_dekm_and_their_curves(
         run = client.search_runs([experiment_id], "tags.method = 'dekm' and tags.seed = '0'")[0]
         browser.get(f"{url}/#/experiments/{experiment_id}/runs")
         shows(browser, "digits/dekm/s0")
+        browser.set_window_size(1400, 4000)  # the charts of the scores are the last, and drawn when in view
         browser.get(f"{url}/#/experiments/{experiment_id}/runs/{run.info.run_id}/model-metrics")
         shows(browser, "acc")
         WebDriverWait(browser, SECONDS).until(
