@@ -17,7 +17,8 @@ def mean_silhouettes(results: ResultSet, dataset: str) -> dict[tuple[str, str], 
     means = {}
     for summary in results.summaries():
         values = [run.get("silhouette") for run in summary["seeds"].values()]
-        if summary["dataset"] == dataset and values and None not in values:
+        is_row = summary["dataset"] == dataset and summary.get("in_table", True)
+        if is_row and values and None not in values:
             means[summary["method"], summary["label"]] = round(fmean(values), DIGITS)
     order = [*SIMPLE, *(method for method, _ in means if method not in SIMPLE)]
     return dict(sorted(means.items(), key=lambda item: (-item[1], order.index(item[0][0]))))
@@ -44,6 +45,8 @@ def advice(results: ResultSet, dataset: str) -> str:
     shown = ", ".join(f"{label} {value:.{DIGITS}f}" for (_, label), value in means.items())
     best = [cell for cell, value in means.items() if value == max(means.values())]
     labels = " and ".join(label for _, label in best)
-    simple = " A simple method separates these samples best." if best[0][0] in SIMPLE else ""
+    simple = ""
+    if best[0][0] in SIMPLE:
+        simple = " A simple method separates these samples best, by a measure that favours it."
     verb = "has" if len(best) == 1 else "have"
     return f"{dataset}: {labels} {verb} the largest silhouette of the samples.{simple} All: {shown}."
