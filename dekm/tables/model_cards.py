@@ -1,7 +1,6 @@
 """Trained models of a set of results, each with a card that says what it is."""
 
 import json
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 from dekm.files import write_text
 from dekm.results.result_set import ResultSet
 from dekm.results.seed import SeedFolder
+from dekm.tables.publication import copy, file_name
 
 SHOWN = ("acc", "nmi", "ari", "f1", "silhouette", "n_iter")
 
@@ -36,9 +36,8 @@ def publish_models(results: Path, out: Path, method: str, licences: Mapping[str,
     for cell in ResultSet(results).finished_cells():
         seeds = cell.seeds() if cell.path.name == method else []
         if seeds and seeds[0].file("model").is_file():
-            target = out / f"{seeds[0].name.replace('/', '-')}.safetensors"
-            out.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(seeds[0].checked("model"), target)
+            target = out / f"{file_name(seeds[0])}.safetensors"
+            copy(seeds[0].checked("model"), target)
             write_text(target.with_suffix(".md"), card(seeds[0], licences.get(cell.path.parent.name, "")))
             written.append(target)
     return written
@@ -66,7 +65,7 @@ def card(seed: SeedFolder, licence: str) -> str:
     }
     table = [f"| {name} | {value} |" for name, value in rows.items()]
     estimator = str(facts.get("estimator", "")).partition(":")[2] or seed.label
-    use = f'{estimator}.load("{seed.name.replace("/", "-")}.safetensors").predict(X)'
+    use = f'{estimator}.load("{file_name(seed)}.safetensors").predict(X)'
     lines = [f"# {seed.label} on {data['label']}", "", "| | |", "|---|---|", *table, ""]
     lines += [
         f"`dekm.{use}` gives the clusters of images or vectors X that are prepared as these data are.",

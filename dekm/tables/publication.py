@@ -61,7 +61,7 @@ def publish(
     write_table3(results, datasets, methods, paper / TABLE3, out, labels=labels, deviations=deviations)
     write_text(out / "runs.csv", pd.DataFrame(map(record, seeds)).to_csv(index=False))
     for seed in runs:
-        copy(seed.checked("history"), out / "history" / f"{seed.name.replace('/', '-')}.csv")
+        copy(seed.checked("history"), out / "history" / f"{file_name(seed)}.csv")
     for figure in sorted(
         file for folder in (".", "ranks") for file in (results / "figures" / folder).glob("*.png")
     ):
@@ -72,6 +72,11 @@ def publish(
 def place(seed: SeedFolder) -> tuple[str, str, str, int]:
     """Where a seed stands in ``runs.csv``."""
     return seed.stage, seed.facts["dataset"], seed.subject, seed.facts["seed"]
+
+
+def file_name(seed: SeedFolder) -> str:
+    """Name of the files of a seed, without their endings, such as digits-dekm-s0."""
+    return seed.name.replace("/", "-")
 
 
 def copy(file: Path, target: Path) -> None:
