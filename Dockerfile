@@ -1,17 +1,16 @@
 # The environment of the workflow, whose code is mounted, for Docker and for Snakemake's `--sdm apptainer`; see
 # docs/cluster.md.
-#   docker build -t dekm .                            PyTorch for CPUs
-#   docker build -t dekm --build-arg DEVICE=cuda .    PyTorch for NVIDIA GPUs, some GB more
+#   docker build -t dekm .                                 PyTorch for NVIDIA GPUs, as on PyPI
+#   docker build -t dekm --build-arg TORCH_INDEX=URL .     that of another index, such as PyTorch's for CPUs
 FROM python:3.11-slim-bookworm AS build
-ARG DEVICE=cpu
+ARG TORCH_INDEX=
 WORKDIR /build
 RUN python -m venv /opt/dekm
 ENV PATH=/opt/dekm/bin:$PATH
 COPY requirements.txt ./
-# The wheels of PyTorch on PyPI are those for GPUs.
-RUN if [ "$DEVICE" = cpu ]; then \
-        pip install --no-cache-dir --index-url https://download.pytorch.org/whl/cpu \
-            "$(grep '^torch==' requirements.txt)"; \
+# The wheels of PyTorch on PyPI are those for GPUs, and some GB larger.
+RUN if [ -n "$TORCH_INDEX" ]; then \
+        pip install --no-cache-dir --index-url "$TORCH_INDEX" "$(grep '^torch==' requirements.txt)"; \
     fi && \
     pip install --no-cache-dir -r requirements.txt
 
