@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from dekm.errors import InputError
+from dekm.errors import InputError, shown
 
 
 def use_folder(folder: Path | None) -> None:
@@ -25,20 +25,20 @@ def load_attribute(name: str) -> Any:
     """
     module_name, _, attribute = name.partition(":")
     if not (module_name and attribute):
-        raise InputError(f"{name!r} should be module:attribute.")
+        raise InputError(f"{shown(name)} should be module:attribute.")
     try:
         module = import_module(module_name)
     except Exception as error:
         reason = str(error).partition("\n")[0]
         raise InputError(
-            f"{name!r}: the module {module_name} cannot be imported: {type(error).__name__}: {reason}."
+            f"{shown(name)}: the module {module_name} cannot be imported: {type(error).__name__}: {reason}."
         ) from error
     value: Any = module
     for part in attribute.split("."):
         if not hasattr(value, part):
             close = difflib.get_close_matches(part, dir(value), n=1)
-            hint = f"; did you mean {close[0]!r}" if close else ""
+            hint = f"; did you mean {shown(close[0])}" if close else ""
             place = getattr(module, "__file__", module_name)
-            raise InputError(f"{name!r}: {place} has no attribute {attribute!r}{hint}.")
+            raise InputError(f"{shown(name)}: {place} has no attribute {shown(attribute)}{hint}.")
         value = getattr(value, part)
     return value

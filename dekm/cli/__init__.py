@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from dekm.errors import InputError, first_line, is_out_of_memory
+from dekm.errors import InputError, cut, first_line, is_out_of_memory
 
 INTERRUPTED = 130  # exit status of a shell's command that Ctrl-C ended: 128 + SIGINT
 CLOSED_PIPE = 141  # 128 + SIGPIPE
@@ -70,7 +70,7 @@ def _run(command: Callable[..., None], arguments: Mapping[str, Any]) -> int:
         if error.filename is None:
             _discard_output()
             return _fail(f"{error.strerror or error}.")
-        return _fail(f"{error.filename}: {error.strerror}.")
+        return _fail(f"{cut(str(error.filename))}: {error.strerror}.")
     except (MemoryError, RuntimeError, ImportError) as error:
         if not is_out_of_memory(error):
             raise

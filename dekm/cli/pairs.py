@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from dekm.errors import InputError
+from dekm.errors import InputError, shown
 
 
 def parse_settings(pairs: list[str], option: str = "--set") -> dict[str, Any]:
@@ -47,7 +47,9 @@ def parse_numbers(text: str) -> list[int]:
         found = re.fullmatch("([0-9]{1,5})(?:-([0-9]{1,5}))?", part)
         low, high = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
         if not 2 <= low <= high:
-            raise InputError(f"--k {text!r} should be numbers of clusters >= 2, such as 2-15 or 5,10,15.")
+            raise InputError(
+                f"--k {shown(text)} should be numbers of clusters >= 2, such as 2-15 or 5,10,15."
+            )
         numbers.update(range(low, high + 1))
     return sorted(numbers)
 
@@ -88,5 +90,5 @@ def _split(option: str, form: str, pairs: list[str]) -> Iterator[tuple[str, str]
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not (name and equals):
-            raise InputError(f"{option} {pair!r} should be {form}.")
+            raise InputError(f"{option} {shown(pair)} should be {form}.")
         yield name, value

@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 from torch import Tensor
 
 from dekm.clustering.lloyd import best_of_restarts, cluster_means, distance_blocks, lloyd
-from dekm.errors import InputError
+from dekm.errors import InputError, shown
 
 MAX_ITER = 300
 TOL = 1e-4
@@ -134,7 +134,7 @@ def kmeans_update(
         If `margin` is negative, or `previous` is a partition of another number of points.
     """
     if margin < 0:
-        raise InputError(f"margin={margin!r} should be >= 0.")
+        raise InputError(f"margin={shown(margin)} should be >= 0.")
     if len(previous.labels) != len(X):
         raise InputError(f"previous is a partition of {len(previous.labels)} points; X has {len(X)}.")
     n_clusters = len(previous.centers)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
-from dekm.errors import InputError
+from dekm.errors import InputError, shown
 
 N_TERMS = 2000
 Scaling = Literal["unit", "paper"]
@@ -145,7 +145,7 @@ def scale_rows(X: sparse.csr_matrix, scaling: Scaling) -> sparse.csr_matrix:
     from sklearn.preprocessing import normalize
 
     if scaling not in ("unit", "paper"):
-        raise InputError(f"scaling={scaling!r} should be 'unit' or 'paper'.")
+        raise InputError(f"scaling={shown(scaling)} should be 'unit' or 'paper'.")
     unit = normalize(X).astype(np.float32)
     return unit * np.float32(np.sqrt(X.shape[1])) if scaling == "paper" else unit
 
@@ -159,7 +159,7 @@ def _vectorizer(stem: bool, **terms: Any) -> Any:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     if not isinstance(stem, bool):
-        raise InputError(f"stem={stem!r} should be true or false.")
+        raise InputError(f"stem={shown(stem)} should be true or false.")
     return TfidfVectorizer(norm=None, dtype=np.float32, analyzer=stems if stem else "word", **terms)
 
 

@@ -97,7 +97,7 @@ def find_unfit_data(config: Mapping[str, Any]) -> Iterator[str]:
         except InputError as error:
             yield f"datasets: {error}"
         except OSError as error:
-            yield f"datasets.{name}: {error.filename}: {error.strerror}."
+            yield f"datasets.{name}: {shown(error.filename)}: {error.strerror}."
         if name.lower() == FIG1:
             yield f"datasets.{name}: give it another name; this one is that of Figure 1."
     if config["name"].lower() in RESERVED:
@@ -108,13 +108,13 @@ def find_impossible(experiment: Experiment) -> Iterator[str]:
     """What does not exist or cannot be done, as far as is known before a job runs."""
     mirror = experiment.get("mirror", None)
     if mirror and "://" not in mirror and not os.path.isdir(mirror):  # noqa: PTH112 (no error for a long name)
-        yield f"mirror={mirror!r} should be an existing folder or a URL."
+        yield f"mirror={shown(mirror)} should be an existing folder or a URL."
     for name, block in experiment.blocks.items():
         yield from _find_impossible_sizes("figures.fig1" if name == FIG1 else f"datasets.{name}", block)
     valid = list(experiment.config["datasets"])
     for figure, settings in experiment.get("figures", {}).items():
         if settings["dataset"] not in valid:
-            yield f"figures.{figure}.dataset={settings['dataset']!r} should be one of {valid}."
+            yield f"figures.{figure}.dataset={shown(settings['dataset'])} should be one of {valid}."
     if "fig5" in experiment.figures and not FIG5_METHODS & set(experiment.methods):
         yield f"figures.fig5: the methods should have at least one of {', '.join(sorted(FIG5_METHODS))}."
 

@@ -16,7 +16,7 @@ from scipy import sparse
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
 
-from dekm.errors import InputError, unknown_name
+from dekm.errors import InputError, shown, unknown_name
 from dekm.experiment.history import History
 from dekm.methods import Method
 from dekm.methods.autoencoder import Autoencoder
@@ -113,12 +113,12 @@ def check_estimator(row: Method) -> None:
     """Raise `InputError` unless an outside estimator is a class that a cell can use."""
     estimator = row.load()
     if not inspect.isclass(estimator):
-        raise InputError(f"estimator={row.estimator!r} should be a class; it is {estimator!r}.")
+        raise InputError(f"estimator={shown(row.estimator)} should be a class; it is {shown(estimator)}.")
     if not hasattr(estimator, "fit"):
-        raise InputError(f"estimator={row.estimator!r} should have the method fit(X).")
+        raise InputError(f"estimator={shown(row.estimator)} should have the method fit(X).")
     if "n_clusters" not in parameters(estimator) and not takes_any(estimator):
         raise InputError(
-            f"estimator={row.estimator!r} should have a constructor with the parameter n_clusters."
+            f"estimator={shown(row.estimator)} should have a constructor with the parameter n_clusters."
         )
 
 

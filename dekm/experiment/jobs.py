@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dekm.datasets import prepared
-from dekm.errors import InputError
+from dekm.errors import InputError, shown
 from dekm.experiment.cells import Cell, Job
 from dekm.experiment.checkpoints import RecordedCheckpoint
 from dekm.experiment.estimators import (
@@ -61,7 +61,7 @@ def pretrain_cell(
     scaling = InputScaling.from_facts(data["scaling"])
     kind = architecture.partition("-")[0]
     if kind not in ARCHITECTURES:
-        raise InputError(f"architecture={architecture!r} should be one of {', '.join(ARCHITECTURES)}.")
+        raise InputError(f"architecture={shown(architecture)} should be one of {', '.join(ARCHITECTURES)}.")
     settings = {"embedding_dim": None} | dict(settings)
     if settings["embedding_dim"] is None:
         as_images = kind != "mlp" and data["kind"] == "images"

@@ -12,7 +12,7 @@ from dekm.datasets.dataset import Dataset, Loaded
 from dekm.datasets.tfidf import Texts
 from dekm.datasets.user.formats import format_of
 from dekm.datasets.user.own import feature_names, find_path, own_dataset
-from dekm.errors import InputError
+from dekm.errors import InputError, shown
 from dekm.results.folders import SeedFolder
 
 logger = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ def describe_new_data(seed: SeedFolder, settings: Mapping[str, Any]) -> Dataset:
     """
     for name in RUN_SETTINGS & settings.keys():
         raise InputError(
-            f"{name}={settings[name]!r} should be left out: the setting of the run's own data is used."
+            f"{name}={shown(settings[name])} should be left out: the setting of the run's own data is used."
         )
     if "path" not in settings:
         raise InputError("the new data need --set path=...")
@@ -52,7 +52,7 @@ def describe_new_data(seed: SeedFolder, settings: Mapping[str, Any]) -> Dataset:
     if dataset.kind != facts["kind"]:
         hint = "; name their column in text_column" if facts["kind"] == "text" else ""
         raise InputError(
-            f"path={str(settings['path'])!r} holds {KINDS[dataset.kind]}, but the run was made with "
+            f"path={shown(str(settings['path']))} holds {KINDS[dataset.kind]}, but the run was made with "
             f"{KINDS[facts['kind']]}{hint}."
         )
     return dataset

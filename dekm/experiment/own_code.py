@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from typing import Any
 
-from dekm.errors import InputError, unknown_name
+from dekm.errors import InputError, shown, unknown_name
 from dekm.experiment.blocks import DatasetBlock
 from dekm.experiment.config import Experiment
 from dekm.experiment.protocols import VECTOR_EMBEDDING_DIM
@@ -76,7 +76,7 @@ def _find_unusable_loaders(experiment: Experiment) -> Iterator[str]:
         loader = row.options.get("loader")
         try:
             if loader is not None and not callable(load_attribute(loader)):
-                yield f"datasets.{name}: loader={loader!r} should be a function."
+                yield f"datasets.{name}: loader={shown(loader)} should be a function."
         except InputError as error:
             yield f"datasets.{name}: loader={error}"
 

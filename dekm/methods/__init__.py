@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from dekm.errors import InputError, unknown_name
+from dekm.errors import InputError, shown, unknown_name
 from dekm.outside import load_attribute
 
 
@@ -55,7 +55,7 @@ class Method:
         for name, value in self.params.items():
             if settings.get(name, value) != value:
                 raise InputError(
-                    f"{name}={settings[name]!r} should stay {value!r}: it makes {self.label} what it is."
+                    f"{name}={shown(settings[name])} should stay {value!r}: it makes {self.label} what it is."
                 )
         return {**self.params, **settings}
 

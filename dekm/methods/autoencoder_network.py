@@ -9,7 +9,7 @@ import torch
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from dekm.errors import InputError
+from dekm.errors import InputError, shown
 from dekm.methods.persistence import Facts, Tensors, opened_model, write_model
 from dekm.nn.device import resolve_device
 from dekm.nn.networks import Network, empty_network
@@ -67,7 +67,7 @@ class AutoencoderNetwork(BaseEstimator):
             facts["feature_names"] = list(self.feature_names_in_)
         weights = self.module_.state_dict()
         if others := [name for name, value in weights.items() if not isinstance(value, torch.Tensor)]:
-            raise InputError(f"network={self.network!r} has the state {others[0]}, which is no tensor.")
+            raise InputError(f"network={shown(self.network)} has the state {others[0]}, which is no tensor.")
         return {name: value.clone() for name, value in weights.items()}, facts
 
     @classmethod
@@ -76,7 +76,7 @@ class AutoencoderNetwork(BaseEstimator):
     ) -> Self:
         if facts.get("has_network", False) != (network is not None):
             given = "a network of its own: pass it again" if network is None else "none: leave it out"
-            raise InputError(f"network={network!r}: the saved autoencoder has {given}.")
+            raise InputError(f"network={shown(network)}: the saved autoencoder has {given}.")
         settings = facts["settings"] | {"device": device, "network": network}
         if "pretraining" in settings:  # files of earlier versions: "end_to_end" or "layerwise"
             settings["layerwise"] = settings.pop("pretraining") == "layerwise"
@@ -93,7 +93,7 @@ class AutoencoderNetwork(BaseEstimator):
             loaded.module_.load_state_dict(weights)
         except RuntimeError as error:
             reason = str(error).splitlines()[-1].strip()
-            raise InputError(f"network={network!r} does not fit the saved weights: {reason}") from error
+            raise InputError(f"network={shown(network)} does not fit the saved weights: {reason}") from error
         loaded.module_.to(resolve_device(device))
         return loaded
 
@@ -101,9 +101,9 @@ class AutoencoderNetwork(BaseEstimator):
         """Raise `InputError` if the parameters of the network contradict each other or the samples."""
         shape = self.sample_shape_
         if self.network is not None and (self.architecture != "auto" or self.layerwise):
-            raise InputError(f"network={self.network!r} needs architecture='auto' and layerwise=False.")
+            raise InputError(f"network={shown(self.network)} needs architecture='auto' and layerwise=False.")
         if self.init == ("module" if self.network is None else "released"):
-            raise InputError(f"init={self.init!r} is not for network={self.network!r}.")
+            raise InputError(f"init={shown(self.init)} is not for network={shown(self.network)}.")
         if self.architecture == "conv" and len(shape) != 3:
             raise InputError(
                 f"architecture='conv' needs images of shape (h, w, c); a sample here is {shape}."

@@ -14,7 +14,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from dekm.errors import InputError
+from dekm.errors import InputError, shown
 from dekm.methods.autoencoder import Autoencoder
 from dekm.methods.continuation import ContinuedFit
 from dekm.methods.persistence import Facts, Tensors, opened_model, with_prefix, without_prefix
@@ -124,7 +124,8 @@ class DeepClusterer(ContinuedFit):
         inner = autoencoder.estimator if isinstance(autoencoder, FrozenEstimator) else autoencoder
         if not isinstance(inner, Autoencoder):
             raise InputError(
-                f"autoencoder={autoencoder!r} should be None, an Autoencoder or a FrozenEstimator around one."
+                f"autoencoder={shown(autoencoder)} should be None, an Autoencoder or a FrozenEstimator "
+                "around one."
             )
         autoencoder = clone(autoencoder)
         if n_epochs is not None:

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from dekm.errors import InputError
+from dekm.errors import InputError, shown
 from dekm.nn import kernels
 
 logger = logging.getLogger(__name__)
@@ -34,17 +34,19 @@ def resolve_device(device: str | torch.device) -> torch.device:
         If the name is not one of these, or the device does not exist.
     """
     if not isinstance(device, str | torch.device):
-        raise InputError(f"device={device!r} should be 'auto', 'cpu', 'cuda' or 'cuda:N'.")
+        raise InputError(f"device={shown(device)} should be 'auto', 'cpu', 'cuda' or 'cuda:N'.")
     if device == "auto":
         return torch.device("cuda" if has_gpu() else "cpu")
     try:
         resolved = torch.device(device)
     except RuntimeError as error:
-        raise InputError(f"device={device!r} should be 'auto', 'cpu', 'cuda' or 'cuda:N'.") from error
+        raise InputError(f"device={shown(device)} should be 'auto', 'cpu', 'cuda' or 'cuda:N'.") from error
     if resolved.type not in ("cpu", "cuda"):
-        raise InputError(f"device={device!r} should be 'auto', 'cpu', 'cuda' or 'cuda:N'.")
+        raise InputError(f"device={shown(device)} should be 'auto', 'cpu', 'cuda' or 'cuda:N'.")
     if resolved.type == "cuda" and (resolved.index or 0) >= torch.cuda.device_count():
-        raise InputError(f"device={device!r} does not exist: PyTorch sees {torch.cuda.device_count()} GPUs.")
+        raise InputError(
+            f"device={shown(device)} does not exist: PyTorch sees {torch.cuda.device_count()} GPUs."
+        )
     return resolved
 
 

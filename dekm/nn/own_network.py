@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from dekm.errors import InputError
+from dekm.errors import InputError, shown
 from dekm.nn.networks import Network
 from dekm.outside import load_attribute
 
@@ -60,7 +60,7 @@ def build_network(network: BuildNetwork | str, shape: tuple[int, ...], embedding
         If the network cannot be built, or does not map samples to embeddings and back.
     """
     build = load_attribute(network) if isinstance(network, str) else network
-    name = f"network={network!r}"
+    name = f"network={shown(network)}"
     if not callable(build):
         raise InputError(f"{name} should be a function of the shape of a sample and the embedding dimension.")
     try:

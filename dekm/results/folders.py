@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dekm.errors import InputError
+from dekm.errors import InputError, shown
 from dekm.files.reading import NUMBER, check_fields, damaged, read_json
 from dekm.results.data import PreparedData
 from dekm.results.seed import SEED_FILES, SeedFolder, complete_run
@@ -49,7 +49,7 @@ class CellFolder:
         summary = read_json(self.summary_file, fields, self.remedy)
         for seed, run in summary["seeds"].items():
             if not (seed.isdecimal() and isinstance(run, dict)):
-                raise damaged(self.summary_file, f"the entry of seed {seed!r} is none", self.remedy)
+                raise damaged(self.summary_file, f"the entry of seed {shown(seed)} is none", self.remedy)
             metrics = {name: value for name, value in run.items() if name != "key"}
             check_fields(self.summary_file, run, dict.fromkeys(metrics, (*NUMBER, type(None))), self.remedy)
         return summary

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dekm.errors import InputError
+from dekm.errors import InputError, shown
 from dekm.files import is_locked
 from dekm.results.folders import CellFolder, PreparedData, SeedFolder
 
@@ -130,7 +130,7 @@ def checked_name(name: str) -> str:
         If the name could lead out of the results, or is too long for a file system.
     """
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,100}", name):
-        raise InputError(f"{name!r} should be a name of at most 100 letters, digits, '_' and '-'.")
+        raise InputError(f"{shown(name)} should be a name of at most 100 letters, digits, '_' and '-'.")
     return name
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from dekm.errors import InputError, first_line
+from dekm.errors import InputError, first_line, shown
 from dekm.files import write_text
 
 if TYPE_CHECKING:
@@ -51,7 +51,9 @@ def read_store(store: str) -> Path | str:
         return Path(store)
     address = urlsplit(store)
     if address.scheme not in ("http", "https") or not address.hostname:
-        raise InputError(f"the store {store!r} should be a folder or the address of a server, http://... .")
+        raise InputError(
+            f"the store {shown(store)} should be a folder or the address of a server, http://... ."
+        )
     if address.username or address.password:
         raise InputError(
             "the address of the MLflow server should hold no user and no password: set "

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dekm.errors import InputError, first_line
+from dekm.errors import InputError, first_line, shown
 from dekm.files import locked
 from dekm.files.atomic import named_errors
 from dekm.results.result_set import RESERVED, ResultSet, result_sets
@@ -71,7 +71,9 @@ def _check_results(folder: Path) -> None:
     if not folder.is_dir():
         raise InputError(f"{folder} should be a folder of results; it does not exist.")
     if folder.name in RESERVED:
-        raise InputError(f"{folder}: {folder.name!r} is the name of a folder of the store, not of results.")
+        raise InputError(
+            f"{folder}: {shown(folder.name)} is the name of a folder of the store, not of results."
+        )
 
 
 def _sync_locked(results: Sequence[Path], store: Path) -> None:

@@ -229,6 +229,21 @@ def mutate_configurations(folder: Path, n: int, seed: int) -> Iterator[tuple[str
             yield f"{i}: text of {config.get('name')}", problem_of(lambda file=file: read_config_file(file))
 
 
+def lengthen_configurations(folder: Path) -> Iterator[tuple[str, str]]:
+    """One case for each value and each name of the configuration of own data, replaced by a long text."""
+    base = base_configurations(folder)[0]
+    long = "x" * 3000  # a path may be as long
+    for i in range(len(places(base))):
+        for kind in ("value", "name"):
+            config = copy.deepcopy(base)
+            block, key = places(config)[i]
+            if kind == "value":
+                block[key] = long
+            elif isinstance(block, dict):
+                block[long] = block.pop(key)
+            yield f"{kind} {key!r}", problem_of(lambda config=config: config)
+
+
 def parts(folder: Path, scale: int, seed: int) -> Iterator[tuple[str, Callable[[], Any]]]:
     """The part of the campaign about configurations."""
     from tests.faults.material import Report

@@ -12,7 +12,7 @@ from dekm.datasets.labels import label_vector
 from dekm.datasets.raw.archives import tar_members
 from dekm.datasets.raw_file import RawFile
 from dekm.datasets.tfidf import Scaling, tfidf
-from dekm.errors import InputError
+from dekm.errors import InputError, shown
 
 ARCHIVE = "20news/20news-bydate.tar.gz"
 FOLDERS = ("20news-bydate-train", "20news-bydate-test")
@@ -68,7 +68,9 @@ def read_posts(file: Path) -> list[tuple[str, bytes]]:
     for name, text in tar_members(file, UNPACKED_LIMIT):
         path = PurePosixPath(name)
         if len(path.parts) != 3 or path.parts[0] not in FOLDERS or path in posts:
-            raise InputError(f"{file}: member {name!r} should be a post below {FOLDERS[0]} or {FOLDERS[1]}.")
+            raise InputError(
+                f"{file}: member {shown(name)} should be a post below {FOLDERS[0]} or {FOLDERS[1]}."
+            )
         posts[path] = text
     if not posts:
         raise InputError(f"{file} has no posts.")

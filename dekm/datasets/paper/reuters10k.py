@@ -19,7 +19,7 @@ from dekm.datasets.paper.lyrl import LICENCE, PARTS, QRELS, QRELS_FILE, TOKEN_FI
 from dekm.datasets.raw.matlab import read_mat
 from dekm.datasets.raw_file import RawFile
 from dekm.datasets.tfidf import N_TERMS, Scaling, scale_rows
-from dekm.errors import InputError
+from dekm.errors import InputError, shown
 
 TOPICS = ("CCAT", "GCAT", "MCAT", "ECAT")  # in the order of the labels
 N_SAMPLES = 10_000
@@ -127,7 +127,7 @@ def rebuild(
         If an option is invalid, a file has another format, or there are fewer than `n_samples` documents.
     """
     if subset not in ("dec", "dec_keras"):
-        raise InputError(f"subset={subset!r} should be 'dec' or 'dec_keras'.")
+        raise InputError(f"subset={shown(subset)} should be 'dec' or 'dec_keras'.")
     topics = read_topics(raw_dir / QRELS, TOPICS)
     documents, counts, frequencies = _count_stems(raw_dir, topics)
     if len(documents) < n_samples:

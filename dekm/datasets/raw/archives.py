@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
-from dekm.errors import InputError
+from dekm.errors import InputError, shown
 from dekm.files.reading import readable
 
 LIMIT = 2**32  # default maximum of unpacked bytes
@@ -66,7 +66,7 @@ def unpacked(file: Path, limit: int = LIMIT) -> Iterator[io.BufferedReader]:
         limit = min(limit, MIN_LIMIT + MAX_RATIO * file.stat().st_size)
         opener = next((open_ for magic, open_ in OPENERS.items() if start.startswith(magic)), None)
         if opener is None:
-            raise InputError(f"{file} is neither a gzip nor a bzip2 file; it starts with {start!r}.")
+            raise InputError(f"{file} is neither a gzip nor a bzip2 file; it starts with {shown(start)}.")
         with opener(file, "rb") as stream:
             yield io.BufferedReader(_Bounded(stream, file, limit), CHUNK)
 
@@ -123,7 +123,7 @@ def tar_members(file: Path, limit: int) -> Iterator[tuple[str, bytes]]:
             if member.isdir():
                 continue
             if not member.isreg():
-                raise InputError(f"{file}: member {member.name!r} is neither a file nor a folder.")
+                raise InputError(f"{file}: member {shown(member.name)} is neither a file nor a folder.")
             yield member.name, cast(io.BufferedReader, archive.extractfile(member)).read()
 
 
@@ -158,7 +158,7 @@ def zip_members(file: Path, limit: int) -> Iterator[tuple[str, bytes]]:
         for member in members:
             _check_name(file, member.filename)
             if stat.S_ISLNK(member.external_attr >> 16):
-                raise InputError(f"{file}: member {member.filename!r} is a link.")
+                raise InputError(f"{file}: member {shown(member.filename)} is a link.")
             if not member.is_dir():
                 yield member.filename, archive.read(member)
 
@@ -166,4 +166,4 @@ def zip_members(file: Path, limit: int) -> Iterator[tuple[str, bytes]]:
 def _check_name(file: Path, name: str) -> None:
     path = PurePosixPath(name.replace("\\", "/"))
     if path.is_absolute() or ".." in path.parts or ":" in name[:2]:
-        raise InputError(f"{file}: member {name!r} has a path outside the archive.")
+        raise InputError(f"{file}: member {shown(name)} has a path outside the archive.")

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from dekm.errors import InputError
+from dekm.errors import InputError, shown
 from dekm.files.reading import readable
 
 LIMIT = 2**30
@@ -47,14 +47,14 @@ def _read(opened: Any, file: Path, name: str, limit: int) -> np.ndarray:
     for depth in range(len(parts)):
         path = "/".join(parts[: depth + 1])
         if opened.get(path, getlink=True) is None:
-            raise InputError(f"{file} has no {path!r}; it has {sorted(opened)}.")
+            raise InputError(f"{file} has no {shown(path)}; it has {sorted(opened)}.")
         if not isinstance(opened.get(path, getlink=True), h5py.HardLink):
-            raise InputError(f"{file}: {path!r} is a link.")
+            raise InputError(f"{file}: {shown(path)} is a link.")
     array = opened[name]
     if not isinstance(array, h5py.Dataset) or array.dtype.kind not in "buif":
-        raise InputError(f"{file}: {name!r} is not an array of numbers.")
+        raise InputError(f"{file}: {shown(name)} is not an array of numbers.")
     if array.external or array.is_virtual:
-        raise InputError(f"{file}: the values of {name!r} are stored in another file.")
+        raise InputError(f"{file}: the values of {shown(name)} are stored in another file.")
     if array.size is None or array.size * array.dtype.itemsize > limit:
-        raise InputError(f"{file}: {name!r} of shape {array.shape} is larger than {limit} bytes.")
+        raise InputError(f"{file}: {shown(name)} of shape {array.shape} is larger than {limit} bytes.")
     return np.asarray(array[()])

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from dekm.datasets.user import hdf5_files
 from dekm.datasets.user.formats import format_of, opened_bytes
-from dekm.errors import InputError
+from dekm.errors import InputError, shown
 from dekm.files.reading import readable
 
 Shapes = Mapping[str, tuple[int, ...]]
@@ -124,7 +124,7 @@ def _idx_shapes(file: Path) -> Shapes:
 def _idx_header(file: Path, stream: IO[bytes]) -> tuple[str, tuple[int, ...]]:
     magic = stream.read(4)
     if len(magic) < 4 or magic[:2] != b"\0\0" or magic[2] not in IDX_DTYPES:
-        raise InputError(f"{file} is not an idx file; it starts with {magic!r}.")
+        raise InputError(f"{file} is not an idx file; it starts with {shown(magic)}.")
     return IDX_DTYPES[magic[2]], struct.unpack(f">{magic[3]}I", stream.read(4 * magic[3]))
 
 

@@ -66,7 +66,7 @@ def array(
     chosen = select(file, array, label_array)
     X = as_samples(_channels_last(read(file, chosen.samples), file, channels), file)
     if labels is not None and chosen.labels is not None:
-        raise InputError(f"labels={labels!r} should be left out: {file} has labels {chosen.labels}.")
+        raise InputError(f"labels={shown(labels)} should be left out: {file} has labels {chosen.labels}.")
     if labels is None and chosen.labels is None:
         return X, None
     y = read(file, chosen.labels) if chosen.labels is not None else _read_labels(Path(str(labels)))
@@ -145,7 +145,9 @@ def _channels_last(X: Any, file: Path, channels: str | None) -> Any:
     if channels not in (None, *CHANNEL_AXES):
         raise InputError(f"channels={shown(channels)} should be first or last, for an array.")
     if channels is not None and X.ndim != 4:
-        raise InputError(f"channels={channels!r} should be left out: {file} has an array of shape {X.shape}.")
+        raise InputError(
+            f"channels={shown(channels)} should be left out: {file} has an array of shape {X.shape}."
+        )
     return np.moveaxis(X, 1, -1) if channels == "first" else X
 
 

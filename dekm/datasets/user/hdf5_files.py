@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from dekm.datasets.raw.hdf5 import read_hdf5
-from dekm.errors import InputError
+from dekm.errors import InputError, shown
 from dekm.files.reading import readable
 
 LIMIT = 2**40  # bytes of an array; a user's own data may be large
@@ -71,7 +71,7 @@ def read(file: Path, name: str) -> Any:
             codes = opened[name]["codes"][()]
             if (codes < 0).any():
                 raise InputError(
-                    f"{file}: row {int(np.flatnonzero(codes < 0)[0])} of {name!r} has no category."
+                    f"{file}: row {int(np.flatnonzero(codes < 0)[0])} of {shown(name)} has no category."
                 )
             return _texts(opened[name]["categories"])[codes]
         if encoding not in SPARSE and opened[name].dtype.kind in "OS":

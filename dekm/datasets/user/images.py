@@ -70,7 +70,7 @@ def images(
         If an option is invalid, a file is not an image with 8 bits per channel, or sizes differ.
     """
     if channels not in MODES or isinstance(channels, bool):
-        raise InputError(f"channels={channels!r} should be 1 or 3.")
+        raise InputError(f"channels={shown(channels)} should be 1 or 3.")
     if not isinstance(skip_damaged, bool):
         raise InputError(f"skip_damaged={shown(skip_damaged)} should be true or false.")
     size, findings = _size(image_size), Findings()
@@ -102,7 +102,8 @@ def _size(image_size: Any) -> tuple[int, int] | None:
         or not all(type(side) is int and 0 < side <= LARGEST_SIDE for side in sides)
     ):
         raise InputError(
-            f"image_size={image_size!r} should be an integer from 1 to {LARGEST_SIDE}, or [height, width]."
+            f"image_size={shown(image_size)} should be an integer from 1 to {LARGEST_SIDE}, or "
+            "[height, width]."
         )
     return sides[0], sides[1]
 
@@ -112,7 +113,9 @@ def _read_image(file: Path, mode: str, size: tuple[int, int] | None, findings: F
     try:
         with picture(file, file) as image:
             if image.mode.startswith(("I", "F")):
-                raise InputError(f"{file}: an image of mode {image.mode!r} should have 8 bits per channel.")
+                raise InputError(
+                    f"{file}: an image of mode {shown(image.mode)} should have 8 bits per channel."
+                )
             upright = _on_white(ImageOps.exif_transpose(image), file, findings).convert(mode)
             if size is not None:
                 upright = upright.resize((size[1], size[0]), Image.Resampling.BILINEAR)

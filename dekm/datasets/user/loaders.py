@@ -8,7 +8,7 @@ from scipy import sparse
 
 from dekm.datasets.labels import label_vector
 from dekm.datasets.user.arrays import as_samples
-from dekm.errors import InputError
+from dekm.errors import InputError, shown
 from dekm.outside import load_attribute
 from dekm.scaling import check_channels_last
 
@@ -40,7 +40,7 @@ def outside(raw_dir: Path, *, loader: str, path: str | None = None) -> tuple[Any
         If the function fails, or returns something else.
     """
     function = load_attribute(loader)
-    name = f"loader={loader!r}"
+    name = f"loader={shown(loader)}"
     try:
         X, y = function() if path is None else function(path)
     except Exception as error:

@@ -131,7 +131,7 @@ def find_path(path: str) -> Path:
     try:
         return Path(path).expanduser()
     except RuntimeError as error:
-        raise InputError(f"path={path!r}: the home folder is unknown.") from error
+        raise InputError(f"path={shown(path)}: the home folder is unknown.") from error
 
 
 def _pop_scaling(name: str, options: dict[str, Any], kind: str) -> str:
@@ -151,7 +151,7 @@ def _loaded_dataset(name: str, options: dict[str, Any]) -> Dataset:
     if "path" in options:
         options["path"] = str(find_path(options["path"]))
         if not Path(options["path"]).exists():
-            raise InputError(f"{name}: path={options['path']!r} does not exist.")
+            raise InputError(f"{name}: path={shown(options['path'])} does not exist.")
     scaling = _pop_scaling(name, options, kind) if kind != "text" else "none"
     loader = "dekm.datasets.user.loaders:outside"
     dataset = Dataset(label, kind, None, n_clusters, None, loader, LICENCE, scaling=scaling)
@@ -163,7 +163,7 @@ def _check_options(name: str, dataset: Dataset) -> None:
     path, options = Path(dataset.options["path"]), dataset.options
     labels = options.get("labels")
     if labels is not None and not (isinstance(labels, str) and Path(labels).is_file()):
-        raise InputError(f"{name}: labels={labels!r} should be an existing file.")
+        raise InputError(f"{name}: labels={shown(labels)} should be an existing file.")
     columns = {key: options[key] for key in ("label_column", "text_column") if key in options}
     ignored = options.get("ignore_columns", [])
     if not isinstance(ignored, list | tuple) or not all(isinstance(column, str) for column in ignored):
@@ -181,17 +181,19 @@ def _loader(name: str, path: Path, wanted: str, options: Mapping[str, Any]) -> t
             return "images", "images:images"
         if kind == "text":
             return "text", "texts:from_folder"
-        raise InputError(f"{name}: kind={kind!r} should be 'images' or 'text'.")
+        raise InputError(f"{name}: kind={shown(kind)} should be 'images' or 'text'.")
     if wanted:
-        raise InputError(f"{name}: kind={wanted!r} should be left out: path={str(path)!r} is not a folder.")
+        raise InputError(
+            f"{name}: kind={shown(wanted)} should be left out: path={shown(str(path))} is not a folder."
+        )
     if not path.exists():
-        raise InputError(f"{name}: path={str(path)!r} does not exist.")
+        raise InputError(f"{name}: path={shown(str(path))} does not exist.")
     if format_of(path) in TABLES:
         return ("text", "texts:from_column") if "text_column" in options else ("table", "tables:table")
     if format_of(path) in ARRAYS:
         shape = array_shape(path, options.get("array"), options.get("label_array"))
         return ("images" if len(shape) > 2 else "table"), "arrays:array"
-    raise InputError(f"{name}: path={str(path)!r} should be a folder or end with {ENDINGS}.")
+    raise InputError(f"{name}: path={shown(str(path))} should be a folder or end with {ENDINGS}.")
 
 
 def _kind_of_folder(name: str, path: Path) -> str:
@@ -202,13 +204,13 @@ def _kind_of_folder(name: str, path: Path) -> str:
     )
     if image and text:
         raise InputError(
-            f"{name}: path={str(path)!r} holds both images and texts, such as {image.relative_to(path)} and "
-            f"{text.relative_to(path)}; set kind to images or text."
+            f"{name}: path={shown(str(path))} holds both images and texts, such as {image.relative_to(path)} "
+            f"and {text.relative_to(path)}; set kind to images or text."
         )
     if image or text:
         return "images" if image else "text"
     raise InputError(
-        f"{name}: path={str(path)!r} holds no file that ends with "
+        f"{name}: path={shown(str(path))} holds no file that ends with "
         f"{', '.join(IMAGE_SUFFIXES + TEXT_SUFFIXES)}."
     )
 

@@ -81,7 +81,7 @@ def _check_names(file: Path, names: list[str], ignored: Collection[str]) -> None
         )
     twice = [name for name in names if names.count(name) > 1]
     if twice:
-        raise InputError(f"{file}: column {twice[0]!r} appears twice.")
+        raise InputError(f"{file}: column {shown(twice[0])} appears twice.")
     for name in ignored:
         if name not in names:
             raise InputError(

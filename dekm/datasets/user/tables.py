@@ -10,7 +10,7 @@ import numpy as np
 from dekm.datasets.labels import label_vector
 from dekm.datasets.user.cells import to_number
 from dekm.datasets.user.table_files import read_table, separator_hint
-from dekm.errors import InputError
+from dekm.errors import InputError, shown
 
 LARGEST = float(np.finfo(np.float32).max)
 COLUMN_HINT = (
@@ -119,7 +119,7 @@ def column_position(file: Path, names: list[str], setting: str, column: str | No
         return None
     if column not in names:
         raise InputError(
-            f"{setting}={column!r}: {file} has no such column; it has {', '.join(names)}."
+            f"{setting}={shown(column)}: {file} has no such column; it has {', '.join(names)}."
             f"{separator_hint(file, names)}"
         )
     return names.index(column)
@@ -151,7 +151,7 @@ def label_of(cell: Any, file: Path, row: int, column: str) -> str:
     """
     text = "" if cell is None else str(cell).strip()
     if not text:
-        raise InputError(f"{file}: row {row}, column {column!r} has no label.")
+        raise InputError(f"{file}: row {row}, column {shown(column)} has no label.")
     return text
 
 
@@ -161,6 +161,6 @@ def _number(cell: Any, file: Path, row: int, column: str, hint: str) -> float:
         return number
     is_text = isinstance(cell, str) and cell.strip()
     raise InputError(
-        f"{file}: row {row}, column {column!r}: {str(cell)[:60]!r} is not a finite number."
+        f"{file}: row {row}, column {shown(column)}: {str(cell)[:60]!r} is not a finite number."
         f"{hint if is_text else ''}"
     )
