@@ -21,10 +21,12 @@ from dekm.figures.style import (
     save_data,
     style,
 )
+from dekm.metrics import purities
 from dekm.results.folders import SeedFolder, complete_run
 
 CURVES = {"acc": "ACC", "nmi": "NMI", "ari": "ARI"}
 MAX_WITH_COUNTS = 12  # classes or clusters up to which a confusion matrix shows its counts
+MAX_WITHOUT_ROTATION = 25  # clusters up to which their numbers stand upright
 
 
 def draw_curves(history: pd.DataFrame, title: str) -> Figure:
@@ -74,8 +76,12 @@ def draw_curves(history: pd.DataFrame, title: str) -> Figure:
     return figure
 
 
-def draw_confusion(counts: np.ndarray, classes: Sequence[str], clusters: Sequence[int], title: str) -> Figure:
-    """Draw a confusion matrix, coloured by the fraction of each class; ACC is the fraction on the diagonal.
+def draw_confusion(
+    counts: np.ndarray, classes: Sequence[str], clusters: Sequence[int], purity: Sequence[float], title: str
+) -> Figure:
+    """Draw a confusion matrix, coloured by the fraction of each class, with the purity of each cluster.
+
+    ACC is the fraction of the samples on the diagonal.
 
     Parameters
     ----------
@@ -83,6 +89,8 @@ def draw_confusion(counts: np.ndarray, classes: Sequence[str], clusters: Sequenc
         Number of samples, in the order of `align`.
     classes, clusters : sequence
         Names of the rows and of the columns.
+    purity : sequence of float
+        Percentage of the samples of each cluster that are of its largest class.
     title : str
         Title of the figure.
 
@@ -100,6 +108,11 @@ def draw_confusion(counts: np.ndarray, classes: Sequence[str], clusters: Sequenc
         axes.set(xlabel="Cluster", ylabel="Class", title=title)
         axes.set_xticks(range(len(clusters)), map(str, clusters))
         axes.set_yticks(range(len(classes)), classes)
+        top = axes.secondary_xaxis("top")
+        top.set_xlabel("Purity (%)")
+        for side_axis in (axes, top):
+            side_axis.tick_params(axis="x", labelrotation=90 if len(clusters) > MAX_WITHOUT_ROTATION else 0)
+        top.set_xticks(range(len(clusters)), [f"{value:.0f}" for value in purity])
         axes.spines[:].set_visible(True)
         if max(counts.shape) <= MAX_WITH_COUNTS:
             for (i, j), count in np.ndenumerate(counts):
@@ -156,7 +169,8 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
     """Write ``curves``, ``confusion`` (with true labels), ``embedding`` and ``samples`` of one run.
 
     Each is written as ``.pdf``, ``.png`` and ``.csv``; for samples other than images only ``samples.csv``,
-    and for a method without iterations only ``curves.csv``.
+    and for a method without iterations only ``curves.csv``. With true labels ``purity.csv`` has the size,
+    main class and purity of each cluster.
 
     Parameters
     ----------
@@ -186,11 +200,15 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
 
 
 def _write_confusion(run: SeedFolder, title: str, folder: Path) -> None:
-    y = run.true_labels()
+    y, labels = run.true_labels(), run.labels()
     if y is None:
         return
-    counts, classes, clusters = align(y, run.labels())
-    save(draw_confusion(counts, classes, clusters, title), folder, "confusion")
+    counts, classes, clusters = align(y, labels)
+    purity = 100 * pd.Series(purities(y, labels), np.unique(labels))[clusters]
+    save(draw_confusion(counts, classes, clusters, purity.tolist(), title), folder, "confusion")
     frame = pd.DataFrame(counts, columns=[f"cluster_{cluster}" for cluster in clusters])
     frame.insert(0, "class", classes)
     save_data(frame, folder, "confusion")
+    main = [classes[i] for i in counts.argmax(0)]
+    sizes = {"cluster": clusters, "n_samples": counts.sum(0), "main_class": main, "purity": purity.tolist()}
+    save_data(pd.DataFrame(sizes), folder, "purity")

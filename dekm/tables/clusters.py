@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dekm.files.tables import read_table
+from dekm.metrics import purities
 from dekm.results.advice import mean_silhouettes
 from dekm.results.data import FeatureVectors
 from dekm.results.folders import SeedFolder
@@ -17,9 +18,10 @@ from dekm.tables.rendering.grid import Cell, Grid
 
 PREFIX = "clusters_"  # of the names of the tables, before the dataset
 FIGURES = ("embedding", "samples")
+PURITY = "Purity: the share of the main class, by true labels, among the labelled samples of the cluster."
 N_SAMPLES = 5
 N_FEATURES = 6
-COLUMNS = ("cluster", "n_samples", "main_class", "main_class_percent", "features", "typical", "ambiguous")
+COLUMNS = ("cluster", "n_samples", "main_class", "purity", "features", "typical", "ambiguous")
 
 
 def shown_run(results: ResultSet, dataset: str, methods: Sequence[str]) -> SeedFolder | None:
@@ -48,16 +50,16 @@ def clusters(run: SeedFolder) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row per cluster, the largest first: `COLUMNS`. The main class is the most frequent one, with its
-        share in percent; the features are those whose means differ most from the means of all samples; lists
-        are separated by semicolons.
+        One row per cluster, the largest first: `COLUMNS`. The main class is the most frequent one, and the
+        purity its share in percent; the features are those whose means differ most from the means of all
+        samples; lists are separated by semicolons.
     """
     table = read_table(run.checked("clusters"), ("sample", "class"), ("cluster", "distance", "margin"))
     table["sample"] = without_common_folder(table["sample"].tolist())
     vectors, rows = run.data.vectors(), []
     for cluster, members in table.groupby("cluster"):
         row: dict[str, Any] = {"cluster": int(str(cluster)), "n_samples": len(members)}
-        row |= _main_class(members["class"].dropna())
+        row |= _main_class(members.dropna(subset="class"))
         row["features"] = "" if vectors is None else _features(vectors, members.index.to_numpy())
         for name, by in (("typical", "distance"), ("ambiguous", "margin")):
             row[name] = "; ".join(members.sort_values(by, kind="stable")["sample"].head(N_SAMPLES))
@@ -71,11 +73,12 @@ def without_common_folder(names: Sequence[str]) -> list[str]:
     return [os.path.relpath(name, folder) for name in names]
 
 
-def _main_class(classes: pd.Series) -> dict[str, Any]:
-    if classes.empty:
-        return {"main_class": "", "main_class_percent": np.nan}
-    counts = classes.value_counts()
-    return {"main_class": str(counts.index[0]), "main_class_percent": 100 * counts.iloc[0] / len(classes)}
+def _main_class(members: pd.DataFrame) -> dict[str, Any]:
+    """The most frequent class of the labelled members of a cluster, and its share."""
+    if members.empty:
+        return {"main_class": "", "purity": np.nan}
+    purity = purities(members["class"], members["cluster"]).item()
+    return {"main_class": str(members["class"].mode()[0]), "purity": 100 * purity}
 
 
 def _features(vectors: FeatureVectors, members: np.ndarray) -> str:
@@ -118,21 +121,21 @@ def clusters_grid(rows: pd.DataFrame, run: SeedFolder) -> Grid:
     Grid
         One row per cluster; columns without any value are left out.
     """
-    shown = {
-        "n_samples": ("Samples", lambda row: f"{row['n_samples']:,}"),
-        "main_class": ("Main class", lambda row: f"{row['main_class']} ({row['main_class_percent']:.0f} %)"),
-        "features": ("Stands out by", lambda row: row["features"]),
-        "typical": ("Most typical", lambda row: row["typical"]),
-        "ambiguous": ("Most ambiguous", lambda row: row["ambiguous"]),
+    columns = {
+        "Cluster": rows["cluster"].map(str),
+        "Samples": rows["n_samples"].map("{:,}".format),
+        "Main class": rows["main_class"],
+        "Purity (%)": rows["purity"].map(lambda value: "" if np.isnan(value) else f"{value:.1f}"),
+        "Stands out by": rows["features"],
+        "Most typical": rows["typical"],
+        "Most ambiguous": rows["ambiguous"],
     }
-    columns = {name: column for name, column in shown.items() if rows[name].astype(str).ne("").any()}
-    lines = [
-        [Cell(str(row["cluster"])), *(Cell(text(row)) for _, text in columns.values())]
-        for _, row in rows.iterrows()
-    ]
+    shown = {name: column for name, column in columns.items() if column.ne("").any()}
+    lines = [[Cell(text) for text in row] for row in zip(*shown.values(), strict=True)]
     title = f"Clusters of {run.label} on {run.data_facts['label']}, seed {run.facts['seed']}"
-    header = [("", "Cluster"), *(("", name) for name, _ in columns.values())]
-    caption = (
+    header = [("", name) for name in shown]
+    caption = f"{PURITY} " if "Purity (%)" in shown else ""
+    caption += (
         "The most typical samples are nearest to the center of their cluster; the most ambiguous ones are "
         "nearly as close to another center. A cluster stands out by the terms that are more frequent in it, "
         "or by the columns whose means differ most from those of all samples, in standard deviations. All "

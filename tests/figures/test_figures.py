@@ -222,6 +222,9 @@ def test_a_run_is_drawn_with_aligned_clusters_and_its_samples(
     confusion = read(tmp_path / "out", "confusion")
     assert confusion.columns.tolist() == ["class", "cluster_1", "cluster_0"]
     assert confusion.to_numpy().tolist() == [[3, 19, 1], [7, 0, 20]]
+    purity = read(tmp_path / "out", "purity")
+    assert purity.columns.tolist() == ["cluster", "n_samples", "main_class", "purity"]
+    assert purity.to_numpy().tolist() == [[1, 19, 3, 100], [0, 21, 7, pytest.approx(100 * 20 / 21)]]
     assert read(tmp_path / "out", "curves")["acc"].tolist() == [0.6, 0.7, 0.8]
     samples = read(tmp_path / "out", "samples")
     assert samples.groupby(["cluster", "kind"]).size().tolist() == [8, 8, 8, 8]

@@ -6,7 +6,7 @@ import pytest
 
 from dekm.results.result_set import ResultSet
 from dekm.tables import write_table3
-from dekm.tables.clusters import clusters, shown_run, without_common_folder
+from dekm.tables.clusters import clusters, clusters_grid, shown_run, without_common_folder
 from dekm.tables.loading import read_results
 from dekm.tables.partitions import partitions, stability
 from tests.helpers.handmade import make_history, write_facts, write_run, write_summary
@@ -55,6 +55,25 @@ def test_the_clusters_of_the_method_with_the_largest_silhouette_are_shown(result
     assert rows["typical"].tolist() == ["0; 1; 2", "3; 4; 5"]
     assert rows["features"].tolist() == ["height -1.0; weight +0.0", "height +1.0; weight +0.0"]
     assert shown_run(ResultSet(results), "yours", ["dekm"]) is None
+
+
+def test_the_purity_of_every_cluster_is_shown_where_classes_are_known(results: Path) -> None:
+    run = shown_run(ResultSet(results), "mine", ["k_means"])
+    assert run is not None
+    unlabelled = clusters_grid(clusters(run), run)
+    assert ("", "Purity (%)") not in unlabelled.columns
+    assert "Purity" not in unlabelled.caption
+
+    table = pd.read_csv(run.file("clusters"))
+    table["class"] = ["a", "a", "b", "b", "b", None]
+    table.to_csv(run.file("clusters"), index=False)
+    rows = clusters(run)
+    assert rows["main_class"].tolist() == ["a", "b"]
+    assert rows["purity"].tolist() == pytest.approx([200 / 3, 100])
+    grid = clusters_grid(rows, run)
+    shown = dict(zip(grid.columns, zip(*grid.rows, strict=True), strict=True))
+    assert [cell.text for cell in shown["", "Purity (%)"]] == ["66.7", "100.0"]
+    assert grid.caption.startswith("Purity: ")
 
 
 def test_file_names_are_shown_without_their_common_folder() -> None:
