@@ -2,11 +2,14 @@ import os
 import signal
 import subprocess
 import sys
+import tomllib
 from functools import partial
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
+from dekm import cli
 from dekm.cli import main
 from dekm.cli.pairs import parse_settings
 from dekm.errors import InputError
@@ -208,6 +211,10 @@ def test_leaving_data_out_writes_nothing_but_the_table(tmp_path):
         (OSError(13, "Permission denied", "a.txt"), "a.txt: Permission denied."),
         (MemoryError(), "not enough memory (MemoryError); finished seeds stay."),
         (RuntimeError("could not create a primitive"), "not enough memory (could not create a primitive)"),
+        (
+            ModuleNotFoundError("No module named 'pandas'", name="pandas"),
+            "this command needs the package pandas: pip install 'dekm[workflow]'.",
+        ),
     ],
 )
 def test_what_the_machine_lacks_is_one_line(error, text, monkeypatch, capsys):
@@ -217,6 +224,20 @@ def test_what_the_machine_lacks_is_one_line(error, text, monkeypatch, capsys):
     monkeypatch.setattr("dekm.cli.commands.missing", missing)
     assert main(["missing", "mnist", "--raw-dir", "raw"]) == 1
     assert f"dekm: error: {text}" in capsys.readouterr().err
+
+
+def test_the_packages_that_commands_may_lack_are_those_of_the_workflow():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    workflow = {Requirement(line).name for line in extras["workflow"]}
+    assert {name.lower() for name in cli.WORKFLOW} <= workflow
+
+
+def test_an_experiment_without_a_clone_is_refused_in_one_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("dekm.cli.outputs.SCHEMA", tmp_path / "config.schema.yaml")
+    (tmp_path / "my.yaml").write_text("name: mine\n")
+    for command in (["estimate", "my.yaml"], ["choose-k", "my.yaml", "--k", "2-3"]):
+        command[1] = str(tmp_path / command[1])
+        assert "experiments need a clone of the project" in error_of(command, capsys)
 
 
 def test_a_defect_of_the_program_has_a_traceback(monkeypatch):

@@ -12,6 +12,7 @@ from dekm.errors import InputError, cut, first_line, is_out_of_memory
 
 INTERRUPTED = 130  # exit status of a shell's command that Ctrl-C ended: 128 + SIGINT
 CLOSED_PIPE = 141  # 128 + SIGPIPE
+WORKFLOW = ("jsonschema", "matplotlib", "mlflow", "openTSNE", "pandas")  # imported packages of dekm[workflow]
 
 
 def main(argv: Sequence[str] | None = None, *, prog: str = "dekm") -> int:
@@ -72,6 +73,8 @@ def _run(command: Callable[..., None], arguments: Mapping[str, Any]) -> int:
             return _fail(f"{error.strerror or error}.")
         return _fail(f"{cut(str(error.filename))}: {error.strerror}.")
     except (MemoryError, RuntimeError, ImportError) as error:
+        if isinstance(error, ImportError) and error.name in WORKFLOW:
+            return _fail(f"this command needs the package {error.name}: pip install 'dekm[workflow]'.")
         if not is_out_of_memory(error):
             raise
         return _fail(f"not enough memory ({first_line(error)}); finished seeds stay.")

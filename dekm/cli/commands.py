@@ -34,7 +34,7 @@ def importing() -> Iterator[None]:
 
 
 def config(file: Path) -> None:
-    """Check that a configuration can be read, and print the folder of its results.
+    """Check that the file of a configuration can be read, and print the folder of its results.
 
     A file whose aliases expand to very many values is refused, on which Snakemake would not return.
     """
@@ -121,7 +121,7 @@ def choose_k(file: Path, k: str, datasets: list[str], methods: list[str]) -> Non
     """Cluster datasets into several numbers of clusters, plot label-free measures, and recommend one."""
     import pandas as pd
 
-    from dekm.cli.outputs import SCHEMA
+    from dekm.cli.outputs import schema_file
     from dekm.experiment.checks import read_experiment
     from dekm.experiment.choose_k import CHEAP, recommend, run_trials
     from dekm.experiment.config_file import read_config_file
@@ -131,7 +131,7 @@ def choose_k(file: Path, k: str, datasets: list[str], methods: list[str]) -> Non
     from dekm.spreadsheets import to_csv
 
     numbers = parse_numbers(k)
-    experiment = read_experiment(read_config_file(file), SCHEMA, file.absolute().parent)
+    experiment = read_experiment(read_config_file(file), schema_file(), file.absolute().parent)
     chosen = methods or [name for name in CHEAP if name in experiment.methods] or ["k_means"]
     for name in [*(datasets or experiment.datasets)]:
         if name not in experiment.datasets:

@@ -21,6 +21,22 @@ SCHEMA = CONFIG / "config.schema.yaml"
 PAPER = CONFIG / "config.yaml"
 
 
+def schema_file() -> Path:
+    """The schema of configurations.
+
+    Raises
+    ------
+    InputError
+        If the package is installed without its clone, which has the schema and the workflow.
+    """
+    if not SCHEMA.is_file():
+        raise InputError(
+            f"{SCHEMA} does not exist: experiments need a clone of the project, in which make or "
+            "pip install -e '.[workflow]' installs the package."
+        )
+    return SCHEMA
+
+
 def table2(results: Path, datasets: list[str], left_out: list[str], paper: Path, out: Path) -> None:
     """Write Table II."""
     from dekm.tables import write_table2
@@ -109,7 +125,7 @@ def estimate(config: Path) -> None:
     from dekm.experiment.estimate_text import describe_estimate
 
     content = read_config_file(config)
-    print(describe_estimate(read_experiment(content, SCHEMA, config.absolute().parent)))
+    print(describe_estimate(read_experiment(content, schema_file(), config.absolute().parent)))
 
 
 def sync(results: list[Path], store: str | None, follow: float | None, done: Path | None) -> None:

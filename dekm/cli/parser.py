@@ -44,7 +44,9 @@ def make_parser(prog: str) -> argparse.ArgumentParser:
 
 def _add_data_commands(subparsers: Any) -> None:
     command = _add(
-        subparsers, commands.config, "check the file of a configuration; print its folder of results"
+        subparsers,
+        commands.config,
+        "check that a configuration file can be read; print its folder of results",
     )
     command.add_argument("file", type=Path, help="file of the configuration")
 
