@@ -63,14 +63,14 @@ def run(folder: Path, command: str) -> str:
 
 
 def test_the_page_leads_from_a_folder_of_images_to_clusters_of_new_ones(folder: Path) -> None:
-    output = run(folder, block("sh", 1))
+    output = run(folder, block("sh", 0))
     assert "| K-means" in output
     assert "animals ACC" in output
     figures = folder / "results" / "mine" / "figures" / "runs" / "animals" / "dekm"
     assert (figures / "samples.png").is_file()
 
     write_images(folder / "new-images", 4)
-    run(folder, block("sh", 2))
+    run(folder, block("sh", 1))
     with (folder / "clusters.csv").open(newline="") as stream:
         rows = list(csv.DictReader(stream))
     assert [row["sample"] for row in rows][:2] == ["new-images/cats/0.png", "new-images/cats/1.png"]
@@ -86,7 +86,7 @@ def test_unlabelled_data_get_a_table_without_true_labels(folder: Path) -> None:
     config["datasets"] = {"rows": {"path": "rows.npy", "n_clusters": 3}}
     del config["methods"]["ae_k_means"]
     (folder / "my.yaml").write_text(yaml.safe_dump(config))
-    output = run(folder, block("sh", 1))
+    output = run(folder, block("sh", 0))
     assert "Silhouette" in output
     assert "ACC" not in output.partition("| Method")[2]
     run(folder, "python -m dekm predict results/mine/runs/rows/dekm/seed0 --set path=rows.npy --out new.csv")
