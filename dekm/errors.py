@@ -16,7 +16,9 @@ def unknown_name(place: str, name: object, valid: Sequence[str]) -> str:
     `place` says where the name stands, such as "datasets"; it may be empty.
     """
     full = cut(f"{place}.{name}" if place else str(name))
-    close = difflib.get_close_matches(str(name), valid, n=1)
+    close = [
+        near for text in (str(name), str(name).lower()) for near in difflib.get_close_matches(text, valid, 1)
+    ]
     hint = f"did you mean {close[0]!r}? " if close else ""
     return f"{full}: unknown name; {hint}Valid names: {', '.join(valid)}."
 

@@ -88,7 +88,7 @@ def _fail(text: str) -> int:
 
 def _print_error(text: str) -> None:
     """Print one line on standard error; line breaks and other control characters are escaped."""
-    line = "; ".join(part.strip() for part in text.splitlines())
+    line = "; ".join(part.strip() for part in text.splitlines()).replace(":; ", ": ")
     printable = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
     print(f"dekm: {printable}", file=sys.stderr)
 

@@ -121,7 +121,8 @@ class Dataset:
         usable = tuple(raw_set for raw_set in candidates if raw_set.options() >= set(self.options))
         if not usable:
             known = sorted(set().union(*(raw_set.options() for raw_set in candidates)))
-            raise InputError(f"{self.label}: options {sorted(self.options)} should be among {known}.")
+            wrong = sorted(self.options.keys() - set(known)) or sorted(self.options)
+            raise InputError(f"{self.label}: options {wrong} should be among {known}.")
         return usable
 
     def raw_set(self, raw_dir: Path) -> RawSet:

@@ -86,7 +86,8 @@ def _is_number(value: Any) -> bool:
 def describe(schema: Mapping[str, Any], given: Any = None) -> str:
     """The values that a schema without references allows, such as "an integer >= 1 or null".
 
-    A very large maximum or length is only named if the given value exceeds it.
+    A very large maximum or length is only named if the given value exceeds it. The comment of a schema says
+    in words what its pattern means.
     """
     if "anyOf" in schema:
         return " or ".join(describe(part, given) for part in schema["anyOf"])
@@ -108,7 +109,7 @@ def _restrictions(schema: Mapping[str, Any], given: Any) -> str:
     ]
     text = " and".join(limits)
     if "pattern" in schema:
-        text += f" that matches {schema['pattern']}"
+        text += f" {schema.get('$comment', 'that matches ' + schema['pattern'])}"
     if isinstance(given, str) and len(given) > schema.get("maxLength", math.inf):
         text += f" of at most {schema['maxLength']} characters"
     if "minItems" in schema:

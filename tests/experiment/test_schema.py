@@ -14,6 +14,7 @@ from dekm.experiment.schema import describe
         ({"anyOf": [{"type": "integer", "minimum": 1}, {"enum": ["auto"]}]}, "an integer >= 1 or 'auto'"),
         ({"type": "boolean"}, "true or false"),
         ({"pattern": "^[a-z]+$"}, "text that matches ^[a-z]+$"),
+        ({"pattern": "^[a-z]+$", "$comment": "of small letters"}, "text of small letters"),
         ({"type": "object", "minProperties": 1}, "a block of settings that is not empty"),
         (
             {"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": "integer", "minimum": 1}},

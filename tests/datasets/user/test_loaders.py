@@ -102,7 +102,7 @@ def test_a_function_that_returns_something_else_is_one_line(name, kind, text, tm
 def test_a_block_with_a_loader_needs_its_kind_and_has_no_options_of_files():
     with pytest.raises(InputError, match=r"mine: kind=None should be 'images', 'text' or 'table'"):
         own_dataset("mine", {"loader": "a:b", "n_clusters": 2})
-    with pytest.raises(InputError, match=r"options \['image_size', 'loader'\] should be among"):
+    with pytest.raises(InputError, match=r"options \['image_size'\] should be among"):
         own_dataset("mine", {"loader": "a:b", "n_clusters": 2, "kind": "images", "image_size": 8})
 
 
