@@ -134,14 +134,14 @@ plt.tight_layout()
 plt.show()
 
 # %%
-# :math:`L_2` falls in every iteration because the scatter along the last eigenvector does. The scores are
-# not part of the method, but we may look:
+# :math:`L_2` falls because the scatter along the last eigenvector does. The scores are not part of the
+# method, but we may look:
 
 from dekm.metrics import accuracy
 
 for state in iterations:
     acc = accuracy(digits.target, state.labels)
-    print(f"iteration {state.n_iter}: {100 * state.changed:5.2f} % changed, ACC {acc:.3f}")
+    print(f"iteration {state.n_iter}: L_2 = {state.inertia:6.1f}, ACC {acc:.3f}")
 
 # %%
 # :doc:`/docs/explanation/traceability` lists the function and the test of each line, and

@@ -3,16 +3,17 @@ A table of your own, from CSV to report
 =======================================
 
 The measurements of 178 wines are written to a CSV file, as you may have one, and the workflow makes runs,
-tables, figures and a report of it. This page runs the commands in a temporary folder; in a clone of the
-project you type those that begin with ``$``.
+tables, figures and a report of it. You need a clone of the project with its environment activated
+(``source .venv/bin/activate``): write the files into its folder, and type there what this page has in
+``shell(...)``, whose output follows a ``$``.
 """
 
 # %%
 # 1. The file
 # -----------
-# Every column is a feature but the one of the labels, which is optional and only used for scores. Features
-# with large values would dominate, so they are scaled to mean 0 and standard deviation 1.
+# Every column is a feature but the one of the labels, which is optional and only used for scores.
 
+# sphinx_gallery_start_ignore
 import os
 import shlex
 import subprocess
@@ -20,24 +21,57 @@ import sys
 from pathlib import Path
 from tempfile import mkdtemp
 
-import pandas as pd
-from sklearn.datasets import load_wine
-
 import dekm
 
-wine = load_wine(as_frame=True)
-table = ((wine.data - wine.data.mean()) / wine.data.std()).round(4)
-table["grower"] = wine.target.map({0: "first", 1: "second", 2: "third"})
+start, folder = Path.cwd(), Path(mkdtemp())
+os.chdir(folder)
+PROJECT = Path(dekm.__file__).parents[1]
+SNAKEMAKE = [
+    "--snakefile",
+    str(PROJECT / "Snakefile"),
+    "--workflow-profile",
+    "none",
+    "--cores",
+    "2",
+    "--quiet",
+    "all",
+]
 
-folder = Path(mkdtemp())
-table.to_csv(folder / "wines.csv", index=False)
+
+def shell(command: str) -> None:
+    """Run a command in the temporary folder of this page, and print it with its output."""
+    program, *arguments = shlex.split(command)
+    call = {
+        "python": [sys.executable, *arguments],
+        "snakemake": [sys.executable, "-m", "snakemake", *arguments, *SNAKEMAKE],
+    }.get(program, [program, *arguments])
+    environment = os.environ | {"PYTHONPATH": str(PROJECT), "COLUMNS": "100"}
+    done = subprocess.run(call, cwd=folder, env=environment, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(done.stderr or done.stdout)
+    print(f"$ {command}\n{done.stdout}")
+
+
+# sphinx_gallery_end_ignore
+from sklearn.datasets import load_wine
+
+wine = load_wine(as_frame=True)
+table = wine.data.assign(grower=wine.target.map({0: "first", 1: "second", 2: "third"}))
+table.to_csv("wines.csv", index=False)
 table.iloc[:3, [0, 1, 2, -1]]
 
 # %%
 # 2. The configuration
 # --------------------
-# ``my.yaml`` names the file, the number of clusters, the methods and the seeds. The pretraining is short,
-# so that this page is made in a minute. :doc:`/docs/reference/configuration` has all keys.
+# ``my.yaml`` names the file, the number of clusters, the methods and the seeds. The columns are measured in
+# different units, and those with large values would dominate, so ``scaling: standard`` gives each a mean of 0
+# and a variance of 1. The pretraining is short, so that this page is made in a minute.
+# :doc:`/docs/reference/configuration` has all keys.
+
+# sphinx_gallery_start_ignore
+os.chdir(folder)
+# sphinx_gallery_end_ignore
+from pathlib import Path
 
 configuration = """
 name: mine
@@ -45,89 +79,78 @@ seeds: [0, 1]
 device: cpu
 threads: 1
 datasets:
-  wines: {path: wines.csv, n_clusters: 3, label_column: grower}
+  wines: {path: wines.csv, n_clusters: 3, label_column: grower, scaling: standard}
 pretraining: {n_epochs: 30, batch_size: 32, hidden: [64, 64], embedding_dim: 3}
 methods:
   k_means: {}
   dekm: {max_iter: 10, n_batches: 10, tol: 0.01}
 """
-(folder / "my.yaml").write_text(configuration)
-
-
-def run(command: str) -> str:
-    """Run a command of this page in the temporary folder; its output, or its error."""
-    program, *arguments = shlex.split(command)
-    project = Path(dekm.__file__).parents[1]
-    if program == "snakemake":
-        arguments += ["--snakefile", str(project / "Snakefile"), "--workflow-profile", "none", "--cores", "2"]
-    environment = os.environ | {"PYTHONPATH": str(project), "COLUMNS": "100"}
-    module = {"python": [], "snakemake": ["-m", "snakemake"]}[program]
-    done = subprocess.run(
-        [sys.executable, *module, *arguments], cwd=folder, env=environment, capture_output=True, text=True
-    )
-    if done.returncode:
-        raise RuntimeError(done.stderr or done.stdout)
-    return done.stdout
-
-
-print("$ python -m dekm config my.yaml")
-print(run("python -m dekm config my.yaml"))
+with Path("my.yaml").open("w", encoding="utf-8") as file:
+    file.write(configuration)
 
 # %%
 # 3. Run
 # ------
-# Both methods run with both seeds. The paper's numbers are missing in the table, because the paper has no
-# wines. 178 samples are few for an autoencoder: compare a deep method with K-means before you trust it.
+# Both methods run with both seeds, which takes about a minute; in a shell, Snakemake prints each job. 178
+# samples are few for an autoencoder: compare a deep method with K-means before you trust it.
 
-run("snakemake --configfile my.yaml")
-print("$ snakemake --configfile my.yaml")
-print("$ cat results/mine/tables/table3.md")
-print((folder / "results/mine/tables/table3.md").read_text())
+shell("snakemake --configfile my.yaml")
+shell("cat results/mine/tables/table3.md")
 
 # %%
 # Each seed has a folder with its model, labels, embedding, history and facts;
 # :doc:`/docs/reference/results` describes every file.
 
-seed = folder / "results/mine/runs/wines/dekm/seed0"
-for file in sorted(seed.iterdir()):
-    print(f"{file.stat().st_size:8,} bytes  {file.name}")
+shell("ls results/mine/runs/wines/dekm/seed0")
 
 # %%
 # 4. A figure
 # -----------
-# The workflow draws the history and the confusion matrix of the first seed of each cell.
+# The workflow draws the curves and the confusion matrix of the first seed of each method on each dataset. The
+# purity of a cluster, above the matrix, is the share of its largest class.
 
+# sphinx_gallery_start_ignore
+os.chdir(folder)
+# sphinx_gallery_end_ignore
 import matplotlib.pyplot as plt
 
-figures = folder / "results/mine/figures/runs/wines/dekm"
-figure, axes = plt.subplots(figsize=(8, 6))
-axes.imshow(plt.imread(figures / "confusion.png"))
-axes.set_axis_off()
+plt.figure(figsize=(8, 6))
+plt.imshow(plt.imread("results/mine/figures/runs/wines/dekm/confusion.png"))
+plt.axis("off")
 plt.show()
 
 # %%
 # 5. The report
 # -------------
-# One HTML page with tables, figures and run times, which needs no network:
+# One HTML page with tables, figures and run times, which a browser opens without a network:
 
-run("snakemake --configfile my.yaml --report results/mine/report.html")
-print("$ snakemake --configfile my.yaml --report results/mine/report.html")
-print(f"{(folder / 'results/mine/report.html').stat().st_size / 1e6:.1f} MB")
+shell("snakemake --configfile my.yaml --report results/mine/report.html")
 
 # %%
 # 6. New samples
 # --------------
-# New rows get clusters by the model of a run. Columns are matched by name, and the labels are not needed.
+# New rows get clusters by the model of a run. Columns are matched by name and scaled as those of the run, and
+# the labels are not needed.
 
-table.drop(columns="grower").sample(5, random_state=0).to_csv(folder / "new.csv", index=False)
-command = "python -m dekm predict results/mine/runs/wines/dekm/seed0 --set path=new.csv --out clusters.csv"
-run(command)
-print(f"$ {command}")
-pd.read_csv(folder / "clusters.csv")
+# sphinx_gallery_start_ignore
+os.chdir(folder)
+# sphinx_gallery_end_ignore
+table.drop(columns="grower").sample(5, random_state=0).to_csv("new.csv", index=False)
+shell("python -m dekm predict results/mine/runs/wines/dekm/seed0 --set path=new.csv --out clusters.csv")
 
 # %%
-# The temporary folder is removed.
+# The file has a line for each row, in its order: its cluster, the distance to the center of the cluster, and
+# the margin, which is near 0 for a row between two clusters.
 
+shell("cat clusters.csv")
+
+# %%
+# What next: :doc:`/docs/own-data` does the same with a folder of images, and
+# :doc:`/docs/how-to/kinds-of-data` has a block for each kind of data.
+
+# sphinx_gallery_start_ignore
 import shutil
 
+os.chdir(start)
 shutil.rmtree(folder)
+# sphinx_gallery_end_ignore
