@@ -22,6 +22,7 @@ logger = logging.getLogger(__name__)
 PACKAGE = Path(__file__).parents[1]
 SCALING = "dekm.scaling"  # how prepared data become what a method is given
 INSTALLED = ("site-packages", "dist-packages")
+STDLIB = Path(sysconfig.get_path("stdlib"))
 VERSIONED = ("torch", "numpy", "scipy", "scikit-learn")
 
 
@@ -32,15 +33,24 @@ def source_digest(*modules: str) -> str:
     Comments, layout and docstrings do not count, so an edit of them makes no result stale. The modules of
     installed libraries do not count either.
     """
-    pending, trees = list(modules), {}
+    pending, visited, codes = list(modules), set(), {}
     while pending:
         module = pending.pop()
-        file = source_file(module)
-        if file is not None and module not in trees:
-            tree = ast.parse(file.read_bytes())
-            pending += _imports(tree, module if file.stem == "__init__" else module.rpartition(".")[0])
-            trees[module] = ast.dump(_without_docstrings(tree))
-    return digest(trees)
+        file = None if module in visited else source_file(module)
+        visited.add(module)
+        if file is not None:
+            package = module if file.stem == "__init__" else module.rpartition(".")[0]
+            codes[module], imported = _read_code(file.read_bytes(), package)
+            pending += imported
+    return digest(codes)
+
+
+@cache  # the workflow has a digest for each rule, and most of their modules are the same
+def _read_code(content: bytes, package: str) -> tuple[str, list[str]]:
+    """The code of a module of a package without docstrings, and the modules that it imports."""
+    tree = ast.parse(content)
+    imported = _imports(tree, package)
+    return ast.dump(_without_docstrings(tree)), list(dict.fromkeys(imported))
 
 
 def facts(hardware: Mapping[str, Any]) -> dict[str, Any]:
@@ -99,7 +109,7 @@ def source_file(module: str) -> Path | None:
         path = root.joinpath(*parts)
         for file in (path / "__init__.py", path.with_name(f"{path.name}.py")):
             if file.is_file():
-                installed = root.name in INSTALLED or root == Path(sysconfig.get_path("stdlib"))
+                installed = root.name in INSTALLED or root == STDLIB
                 return None if installed and parts[0] != "dekm" else file
     return None
 
