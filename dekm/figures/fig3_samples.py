@@ -69,8 +69,8 @@ def draw(rows: Mapping[str, np.ndarray]) -> Figure:
     return figure
 
 
-def show_image(axes: Axes, image: np.ndarray) -> None:
-    """Draw one image without ticks.
+def show_image(axes: Axes, image: np.ndarray, place: tuple[float, float] | None = None) -> None:
+    """Draw one image, and remove the ticks.
 
     Parameters
     ----------
@@ -78,12 +78,22 @@ def show_image(axes: Axes, image: np.ndarray) -> None:
         Axes to draw in.
     image : numpy.ndarray of shape (h, w, c)
         Image in [0, 1]; in colour for three channels, otherwise the mean of the channels in grey.
+    place : tuple of (float, float), optional
+        Left and top end of a square of side 1 that the image fills, but for a margin; by default the axes.
     """
     if image.shape[-1] not in (1, 3):
         image = image.mean(-1, keepdims=True)
-    axes.imshow(image, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+    extent = None if place is None else _extent(image, *place)
+    axes.imshow(image, cmap="gray", vmin=0, vmax=1, interpolation="nearest", extent=extent)
     axes.set(xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
+
+
+def _extent(image: np.ndarray, left: float, top: float, margin: float = 0.03) -> tuple[float, ...]:
+    """Ends of an image in the middle of a square of side 1: left, right, bottom, top."""
+    height, width = (1 - 2 * margin) * np.array(image.shape[:2]) / max(image.shape[:2])
+    x, y = left + 0.5, top + 0.5
+    return x - width / 2, x + width / 2, y + height / 2, y - height / 2
 
 
 def write(inputs: Sequence[Path], folder: Path) -> None:

@@ -142,26 +142,23 @@ def draw_samples(images: np.ndarray, shown: pd.DataFrame, title: str) -> Figure:
     """
     clusters = shown["cluster"].unique()
     n_shown = int(shown["place"].max())
+    starts = {"nearest": 0.0, "ambiguous": n_shown + 0.4}  # widths of an image
+    width = 2 * n_shown + 0.4
     with style():
-        side = PAGE / (2 * n_shown + 1.6)
-        figure = new_figure(PAGE, 0.6 + side * len(clusters))
-        ratios = [1.0] * n_shown + [0.4] + [1.0] * n_shown
-        grid = figure.subplots(len(clusters), 2 * n_shown + 1, squeeze=False, width_ratios=ratios)
-        for axes in grid.ravel():
-            axes.set(xticks=[], yticks=[])
-            axes.spines[:].set_visible(False)
-        for row, cluster in zip(grid, clusters, strict=True):
-            row[0].set_ylabel(f"cluster {cluster}", rotation=0, ha="right", va="center")
-            for offset, kind in ((0, "nearest"), (n_shown + 1, "ambiguous")):
+        figure = new_figure(PAGE, 0.5 + PAGE / (width + 1.4) * len(clusters))
+        axes = figure.subplots()  # one for all images, since Matplotlib is slow at hundreds
+        for row, cluster in enumerate(clusters):
+            for kind, start in starts.items():
                 samples = shown.loc[(shown["cluster"] == cluster) & (shown["kind"] == kind), "sample"]
-                for axes, sample in zip(row[offset:], samples, strict=False):
-                    show_image(axes, images[sample])
-        for column, text in ((0, "Nearest to the centroid"), (n_shown + 1, "Most ambiguous")):
-            heading = grid[0][column].annotate(
-                text, (0, 1), xycoords="axes fraction", xytext=(0, 4), textcoords="offset points"
-            )
-            heading.set_in_layout(False)  # otherwise the column would get the width of the text
-        figure.suptitle(f"{title}\n", size=8)
+                for column, sample in enumerate(samples):
+                    show_image(axes, images[sample], (start + column, row))
+        axes.set(xlim=(0, width), ylim=(len(clusters), 0))
+        names = [f"cluster {cluster}" for cluster in clusters]
+        axes.set_yticks(np.arange(len(clusters)) + 0.5, names, size=8)
+        axes.tick_params(length=0)
+        for kind, text in (("nearest", "Nearest to the centroid"), ("ambiguous", "Most ambiguous")):
+            axes.text(starts[kind], -0.05, text, va="bottom")
+        figure.suptitle(title, size=8)
     return figure
 
 

@@ -49,6 +49,7 @@ RC: Any = {
     "font.size": 8,
     "legend.fontsize": 7,
     "legend.frameon": False,
+    "image.composite_image": False,  # each image in a PDF file keeps its pixels
     "lines.linewidth": 1.3,
     "path.simplify": True,
     "pdf.fonttype": 42,
@@ -101,10 +102,11 @@ def save(figure: Figure, folder: Path, name: str) -> None:
         Name of the files without suffix.
     """
     removed = dict.fromkeys(("CreationDate", "Creator", "Producer"))
-    for suffix, metadata in (("pdf", removed), ("png", {"Software": None})):
+    for suffix, metadata in (("png", {"Software": None}), ("pdf", removed)):
         content = io.BytesIO()  # Matplotlib does not survive a full disk
         with style():
             figure.savefig(content, format=suffix, metadata=metadata)
+            figure.set_layout_engine("none")  # the layout is found once for both files
         write_bytes(folder / f"{name}.{suffix}", content.getvalue())
 
 
