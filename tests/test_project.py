@@ -1,12 +1,15 @@
 """The files around the code that reviewers ask for: their links, their versions, their descriptions."""
 
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+
+from dekm.cli.parser import make_parser
 
 ROOT = Path(__file__).parents[1]
 PAGES = ("CONTRIBUTING.md", "docs/checklists.md", "docs/releasing.md")
@@ -18,6 +21,36 @@ def test_every_path_that_a_page_names_exists(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     paths = re.findall(r"`((?:tests|dekm|docs|workflow|config)/[\w/.]+)`", text)
     assert not [path for path in paths if not (ROOT / path).exists()]
+
+
+def commands_of_pages() -> list[str]:
+    """Every command of the package in the blocks of the pages."""
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("**/*.md"), *ROOT.glob("[a-z]*/README.md")]
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages).replace("\\\n", " ")
+    return sorted(set(re.findall(r"^python -m dekm (.+)$", text, re.M)))
+
+
+@pytest.mark.parametrize("command", commands_of_pages())
+def test_every_command_of_a_page_has_arguments_that_exist(command: str) -> None:
+    make_parser("python -m dekm").parse_args(shlex.split(command, comments=True))
+
+
+def fragments(message: str) -> Iterator[str]:
+    """The parts of a message that are the same in each of its forms."""
+    for part in re.split(r"\.\.\.|'[^']*'|\w+=", message):
+        if " " in part.strip(" :,.;"):
+            yield part.strip(" :,.;")
+
+
+def test_the_page_on_messages_quotes_those_of_the_code() -> None:
+    files = [*(ROOT / "dekm").rglob("*.py"), *(ROOT / "workflow").rglob("*.py")]
+    source = re.sub(r'"\s*\n\s*f?"', "", "\n".join(file.read_text(encoding="utf-8") for file in files))
+    page = (ROOT / "docs" / "how-to" / "messages.md").read_text(encoding="utf-8")
+    quoted = re.findall(r"`([^`]+)`", "\n".join(re.findall(r"^\| (.+?) \| ", page, re.M)))
+    foreign = ("command not found", "cannot be locked", "No space left", "File too large")
+    own = [message for message in quoted if not any(part in message for part in foreign)]
+    assert len(own) > 30
+    assert [part for message in own for part in fragments(message) if part not in source] == []
 
 
 def test_the_catalogue_of_workflows_knows_what_the_workflow_offers() -> None:

@@ -66,7 +66,7 @@ def publish(
         file for folder in (".", "ranks") for file in (results / "figures" / folder).glob("*.png")
     ):
         copy(figure, out / "figures" / figure.name)
-    write_text(out / "README.md", readme(results, seeds))
+    write_text(out / "README.md", readme(results, seeds, with_verdicts=(out / "verdicts.md").is_file()))
 
 
 def place(seed: SeedFolder) -> tuple[str, str, str, int]:
@@ -94,15 +94,17 @@ def record(seed: SeedFolder) -> dict[str, object]:
     return identity | {"seed": facts["seed"]} | seed.metrics | settings | made | {"created": facts["created"]}
 
 
-def readme(results: Path, seeds: Sequence[SeedFolder]) -> str:
+def readme(results: Path, seeds: Sequence[SeedFolder], *, with_verdicts: bool) -> str:
     """What was measured, where, and what is missing."""
     machines = dict.fromkeys(json.dumps({name: seed.facts.get(name) for name in MACHINE}) for seed in seeds)
     lines = [
         f"# Results of {results.name}",
         "",
         f"Written by `python -m dekm publish` from {len(seeds)} complete seeds. [table3.md](table3.md)",
-        "is the table, [verdicts.md](verdicts.md) says what of the paper it reproduces, `runs.csv` has each",
-        "seed with its settings, seconds, commit and digests, and `history/` each run by iteration.",
+        "is the table,",
+        *(["[verdicts.md](verdicts.md) says what of the paper it reproduces,"] if with_verdicts else []),
+        "`runs.csv` has each seed with its settings, seconds, commit and digests, and `history/` each run by",
+        "iteration.",
         "",
         "## Machine and versions",
         "",

@@ -25,7 +25,7 @@ OPTIONS = {
 def page() -> str:
     """A table for each set of reference results, and their pages; a sentence if there is none."""
     sets = sorted(file.parent for file in REFERENCE.glob("*/table3.csv"))
-    tables = [f"## {folder.name}\n\n{_table(folder)}" for folder in sets]
+    tables = [f"## {folder.name}\n\n{_links(folder)}\n\n{_table(folder)}" for folder in sets]
     pages = [file.relative_to(REFERENCE) for folder in sets for file in sorted(folder.rglob("*.md"))]
     entries = "\n".join(
         f"{file.with_suffix('')} <../results/reference/{file.with_suffix('')}>" for file in pages
@@ -33,6 +33,21 @@ def page() -> str:
     toctree = f"```{{toctree}}\n:hidden:\n\n{entries}\n```\n" if pages else ""
     script = _raw(generate_init_offline_itables_html(options.dt_bundle))
     return "\n".join([script, *tables, toctree]) if sets else "There are no reference results yet.\n"
+
+
+def _links(folder: Path) -> str:
+    """Links to the pages of a set: what made it, its tables, and the cards of its trained models."""
+    kinds = {
+        "How it was made, and what is missing": ["README.md"],
+        "Tables": sorted(file.name for file in folder.glob("*.md") if file.name != "README.md"),
+        "Trained models": sorted(file.relative_to(folder).as_posix() for file in folder.glob("models/*.md")),
+    }
+    return "\n".join(
+        f"- {kind}: "
+        + ", ".join(f"[{Path(name).stem}](../results/reference/{folder.name}/{name})" for name in names)
+        for kind, names in kinds.items()
+        if names
+    )
 
 
 def _table(folder: Path) -> str:

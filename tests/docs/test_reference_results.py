@@ -25,6 +25,8 @@ def reference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         folder / "runs.csv", index=False
     )
     (folder / "README.md").write_text("# Results of paper\n")
+    (folder / "models").mkdir()
+    (folder / "models" / "usps-dekm-s0.md").write_text("# DEKM on USPS\n")
     monkeypatch.setattr(reference_results, "REFERENCE", tmp_path)
     return folder
 
@@ -42,6 +44,8 @@ def test_a_score_opens_its_seeds_times_commit_and_command(reference: Path) -> No
 def test_the_page_holds_the_table_and_loads_nothing(reference: Path) -> None:
     page = reference_results.page()
     assert "## paper" in page
+    assert "Trained models: [usps-dekm-s0](../results/reference/paper/models/usps-dekm-s0.md)" in page
+    assert "Tables: " not in page
     assert "paper/README <../results/reference/paper/README>" in page
     assert "https://cdn" not in page
 

@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -54,6 +55,7 @@ def test_a_published_set_has_its_tables_figures_histories_and_records(results: P
     assert "80.50" in (out / "table3.md").read_text()
     text = (out / "README.md").read_text()
     assert "commit: c0ffee" in text
+    assert all((out / name).is_file() for name in re.findall(r"\]\(([^)]+)\)", text))
     assert "- usps: dec (0 of 2 seeds)\n" in text
     assert not [file for file in out.rglob("*") if file.suffix in {".npy", ".npz", ".safetensors"}]
 
