@@ -137,6 +137,7 @@ def train(step: Step, stream: Iterable[Int[Tensor, " b"]]) -> float:
     for index in stream:
         losses.append(step(index))
         yield_turn()
+    step.optimizer.drop_negligible()
     mean = torch.stack(losses).mean()
     finite = torch.stack([mean.isfinite(), *(value.isfinite().all() for value in step.parameters)])
     if not finite.all():
