@@ -1,4 +1,5 @@
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -16,23 +17,17 @@ METHOD_MODULES = {row.module for row in METHODS.values()}
 
 
 @pytest.fixture
-def package(tmp_path):
+def package(tmp_path, monkeypatch):
     """A copy of the package's code, and the digest of a module in it."""
     shutil.copytree(PACKAGE, tmp_path / "dekm", ignore=shutil.ignore_patterns("__pycache__"))
-
-    def source_digest(*modules):
-        code = (
-            "import sys; from dekm.experiment.provenance import source_digest as d; print(d(*sys.argv[1:]))"
-        )
-        command = [sys.executable, "-c", code, *modules]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    monkeypatch.setattr("dekm.experiment.provenance.PACKAGE", tmp_path / "dekm")
 
     def edit(module, old, new):
         file = tmp_path.joinpath(*module.split(".")).with_suffix(".py")
         assert old in file.read_text()
         file.write_text(file.read_text().replace(old, new))
 
-    return source_digest, edit
+    return source_digest.__wrapped__, edit
 
 
 def test_comments_and_docstrings_do_not_change_the_digest_of_the_code(package):
@@ -138,12 +133,12 @@ def test_the_digest_of_a_users_module_covers_the_classes_of_the_package_that_it_
     assert set(_modules("dekm")) >= {"dekm.methods.base", "dekm.methods.deep"}
 
 
-def test_the_digest_of_the_code_does_not_depend_on_the_locale(package, monkeypatch):
-    source_digest, _ = package
-    before = source_digest("dekm.tables.scores")
-    for name, value in {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}.items():
-        monkeypatch.setenv(name, value)
-    assert source_digest("dekm.tables.scores") == before
+def test_the_digest_of_the_code_does_not_depend_on_the_locale():
+    code = "from dekm.experiment.provenance import source_digest; print(source_digest('dekm.tables.scores'))"
+    environment = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == source_digest("dekm.tables.scores")
 
 
 def test_a_checkout_that_git_does_not_read_is_named(package, monkeypatch, tmp_path, caplog):
