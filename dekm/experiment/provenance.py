@@ -65,6 +65,7 @@ def facts(hardware: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+@cache
 def versions() -> dict[str, str]:
     """Versions of Python and of the libraries that compute."""
     libraries = {name: importlib.metadata.version(name) for name in VERSIONED}
