@@ -26,6 +26,10 @@ def load_attribute(name: str) -> Any:
     module_name, _, attribute = name.partition(":")
     if not (module_name and attribute):
         raise InputError(f"{shown(name)} should be module:attribute.")
+    if module_name.endswith(".py"):
+        raise InputError(
+            f"{shown(name)} should be {module_name.removesuffix('.py')}:{attribute}, without .py."
+        )
     try:
         module = import_module(module_name)
     except Exception as error:
@@ -37,8 +41,8 @@ def load_attribute(name: str) -> Any:
     for part in attribute.split("."):
         if not hasattr(value, part):
             close = difflib.get_close_matches(part, dir(value), n=1)
-            hint = f"; did you mean {shown(close[0])}" if close else ""
+            hint = f"; did you mean {shown(close[0])}?" if close else "."
             place = getattr(module, "__file__", module_name)
-            raise InputError(f"{shown(name)}: {place} has no attribute {shown(attribute)}{hint}.")
+            raise InputError(f"{shown(name)}: {place} has no attribute {shown(attribute)}{hint}")
         value = getattr(value, part)
     return value

@@ -140,7 +140,7 @@ def find_method(name: str, blocks: Mapping[str, Any] | None = None) -> Method:
     if "estimator" in block:
         return Method(block.get("label", name), block["estimator"], block.get("autoencoder"))
     if "method" not in block:
-        raise InputError(unknown_name("", name, list(METHODS)))
+        raise InputError(unknown_name("", name, list(METHODS)) + " A method of your own is module:Class.")
     row = find_method(block["method"], blocks)
     autoencoder = block.get("autoencoder", row.autoencoder)
     return replace(row, label=block.get("label", name), autoencoder=autoencoder, settings_of=block["method"])

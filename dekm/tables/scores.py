@@ -42,8 +42,8 @@ FORMATS = {
     "peak_memory": ".0f",
 }
 MARKS = (
-    "The best of a column is bold, the second underlined, by unrounded means; ≈ marks methods that may be "
-    "the best too: the truly best one is bold or marked with a probability of at least "
+    "The best of a column is bold, the second underlined or in italics, by unrounded means; ≈ marks methods "
+    "that may be the best too: the truly best one is bold or marked with a probability of at least "
     f"{1 - LEVEL:.0%} (paired t tests over the seeds; a method with one seed is not tested)."
 )
 

@@ -76,6 +76,13 @@ def mend_links(app: Sphinx, name: str, source: list[str]) -> None:
         source[0] = re.sub(r"\[([^\]]+)\]\(([^)\s:#]+)\)", mended, source[0])
 
 
+def give_title(app: Sphinx, name: str, source: list[str]) -> None:
+    """Give the tables of reference results, which have no heading, one: their set and their name."""
+    folder, _, title = name.removeprefix("results/reference/").partition("/")
+    if name.startswith("results/reference/") and title and not re.match(r"#+ ", source[0]):
+        source[0] = f"# {folder}: {title}\n\n{source[0]}"
+
+
 def skip_member(app: Sphinx, what: str, name: str, value: Any, skip: bool, options: Any) -> bool | None:
     """Leave out what scikit-learn adds to every estimator, such as ``set_fit_request``."""
     return True if re.fullmatch(r"set_\w+_request|get_metadata_routing|set_output", name) else None
@@ -104,6 +111,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("builder-inited", write_api)
     app.connect("source-read", fill_in)
     app.connect("source-read", mend_links)
+    app.connect("source-read", give_title)
     app.connect("env-get-outdated", outdated)
     app.connect("autodoc-skip-member", skip_member)
     app.connect("builder-inited", check_results)

@@ -98,5 +98,5 @@ def _listed(values: Any) -> str:
     return ", ".join(map(str, values))
 
 
-def _number(value: Any) -> float | str:
-    return "" if pd.isna(value) else round(float(value), 2)
+def _number(value: Any) -> str:
+    return "" if pd.isna(value) else f"{value:.2f}"

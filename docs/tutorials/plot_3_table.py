@@ -4,8 +4,8 @@ A table of your own, from CSV to report
 
 The measurements of 178 wines are written to a CSV file, as you may have one, and the workflow makes runs,
 tables, figures and a report of it. You need a clone of the project with its environment activated
-(``source .venv/bin/activate``): write the files into its folder, and type there what this page has in
-``shell(...)``, whose output follows a ``$``.
+(``source .venv/bin/activate``). Run the Python code in its folder, and type there into a shell what this page
+has in ``shell(...)``; the output follows a ``$``.
 """
 
 # %%
@@ -56,7 +56,8 @@ def shell(command: str) -> None:
 from sklearn.datasets import load_wine
 
 wine = load_wine(as_frame=True)
-table = wine.data.assign(grower=wine.target.map({0: "first", 1: "second", 2: "third"}))
+growers = {0: "first", 1: "second", 2: "third"}
+table = wine.data.assign(grower=wine.target.map(growers))
 table.to_csv("wines.csv", index=False)
 table.iloc[:3, [0, 1, 2, -1]]
 
@@ -79,7 +80,11 @@ seeds: [0, 1]
 device: cpu
 threads: 1
 datasets:
-  wines: {path: wines.csv, n_clusters: 3, label_column: grower, scaling: standard}
+  wines:
+    path: wines.csv
+    n_clusters: 3
+    label_column: grower
+    scaling: standard
 pretraining: {n_epochs: 30, batch_size: 32, hidden: [64, 64], embedding_dim: 3}
 methods:
   k_means: {}

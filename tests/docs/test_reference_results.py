@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("itables", reason="needs the packages of docs/requirements.txt")
 
-from docs.extension import reference_results
+from docs.extension import give_title, reference_results
 
 
 @pytest.fixture
@@ -33,8 +33,8 @@ def reference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_score_opens_its_seeds_times_commit_and_command(reference: Path) -> None:
     row, missing = reference_results.rows(reference)
-    assert (row["paper (%)"], row["difference"]) == (79.75, -0.5)
-    assert row["here (%)"] == 79.25
+    assert (row["paper (%)"], row["difference"]) == ("79.75", "-0.50")
+    assert row["here (%)"] == "79.25"
     assert "<summary>2 seeds</summary>" in row["runs"]
     for part in ("0, 1", "79.00, 79.50", "60, 60", "c0ffee", "results/paper/runs/usps/dekm/summary.json"):
         assert part in row["runs"]
@@ -48,6 +48,14 @@ def test_the_page_holds_the_table_and_loads_nothing(reference: Path) -> None:
     assert "Tables: " not in page
     assert "paper/README <../results/reference/paper/README>" in page
     assert "https://cdn" not in page
+
+
+def test_a_page_of_a_set_without_heading_gets_one() -> None:
+    table, card = ["| a |\n"], ["# DEKM on USPS\n"]
+    give_title(None, "results/reference/paper/table3", table)
+    give_title(None, "results/reference/paper/models/usps-dekm-s0", card)
+    assert table == ["# paper: table3\n\n| a |\n"]
+    assert card == ["# DEKM on USPS\n"]
 
 
 def test_the_page_is_made_from_no_results_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

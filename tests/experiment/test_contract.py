@@ -118,6 +118,8 @@ def test_the_report_has_a_line_for_each_check_and_a_sum(capsys):
     ("arguments", "text"),
     [
         (["nowhere:A"], "'nowhere:A': the module nowhere cannot be imported"),
+        (["nowhere.py:A"], "'nowhere.py:A' should be nowhere:A, without .py"),
+        (["nowhere"], "A method of your own is module:Class."),
         ([f"{__name__}:Missing"], "has no attribute 'Missing'"),
         ([f"{__name__}:failures"], "should be a class"),
         (["dekmm"], "dekmm: unknown name; did you mean 'dekm'?"),

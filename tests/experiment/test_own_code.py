@@ -127,7 +127,7 @@ def test_a_job_finds_the_method_by_its_definition_alone(name, read):
         ({"a": {"estimator": "outside_syntax:A"}}, r"methods\.a: .*cannot be imported: SyntaxError: invalid"),
         (
             {"a": {"estimator": "outside_good:Goood"}},
-            r"outside_good\.py has no attribute 'Goood'; did you mean 'Good'\.",
+            r"outside_good\.py has no attribute 'Goood'; did you mean 'Good'\?",
         ),
         ({"a": {"estimator": "outside_good:value"}}, r"methods\.a: estimator=.* should be a class"),
         ({"a": {"estimator": "outside_good:NoFit"}}, r"methods\.a: estimator=.* should have the method fit"),
