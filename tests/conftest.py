@@ -32,6 +32,26 @@ torch.set_num_threads(1)
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
+# They take longest, so they are started first and the processes of `make test` end together.
+SLOW = tuple(
+    f"tests/{name}"
+    for name in (
+        "outside",
+        "workflow",
+        "nn/test_emulated_gpu",
+        "faults",
+        "figures",
+        "test_benchmarks",
+        "test_tracking",
+        "test_public_reports",
+    )
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: not item.nodeid.startswith(SLOW))
+
+
 class Samples(NamedTuple):
     """Samples and their true labels."""
 
@@ -165,5 +185,4 @@ def workspace(finished: Path, tmp_path: Path) -> Any:
     """A copy of the finished run."""
     from tests.helpers.workspace import Workspace
 
-    shutil.copytree(finished, tmp_path / "copy")
-    return Workspace(tmp_path / "copy")
+    return Workspace.copied(finished, tmp_path / "copy")

@@ -1,9 +1,8 @@
-"""The runs on the MLflow server of a team: a real one on loopback, stopped and started in between."""
+"""The runs on the MLflow server of a team: a real one on loopback, and times when none answers."""
 
 import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from dekm.cli import main
 from dekm.errors import InputError
 from dekm.tracking.server import DEFAULTS, PENDING, default_store, read_store
 from dekm.tracking.store import sync_all
-from tests.helpers.ui import wait_for
+from tests.helpers.ui import free_port, wait_for
 from tests.test_tracking import write_run
 
 
@@ -39,22 +38,16 @@ def serving(folder: Path, port: int) -> Iterator[None]:
 
 
 @pytest.fixture
-def port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
-
-
-@pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {**DEFAULTS, "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0"}.items():
         monkeypatch.setenv(name, value)
 
 
 def test_a_server_is_caught_up_after_it_was_down_and_shared_with_others(
-    tmp_path: Path, port: int, impatient: None, restored_logging: None, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, impatient: None, restored_logging: None, caplog: pytest.LogCaptureFixture
 ) -> None:
-    address, done = f"http://127.0.0.1:{port}", tmp_path / "track.done"
+    port, done = free_port(), tmp_path / "track.done"
+    address = f"http://127.0.0.1:{port}"
     mine, other = tmp_path / "me/demo", tmp_path / "you/demo"
     write_run(mine, 0)
     (mine / "tables").mkdir()
@@ -85,11 +78,10 @@ def test_a_server_is_caught_up_after_it_was_down_and_shared_with_others(
         assert {file.path for file in files} == {"facts.json", "history.csv", "metrics.json"}
         copy = client.download_artifacts(first["idk0"], "metrics.json", str(tmp_path))
         assert Path(copy).read_bytes() == (mine / "runs/digits/dekm/seed0/metrics.json").read_bytes()
-    write_run(mine, 1)
-    write_run(mine, 0, id_="again")
-    with pytest.raises(InputError, match="Connection refused"):
-        sync_all([mine], address)
-    with serving(tmp_path / "server", port):
+        write_run(mine, 1)
+        write_run(mine, 0, id_="again")
+        with pytest.raises(InputError, match="Connection refused"):  # the server cannot be reached
+            sync_all([mine], f"http://127.0.0.1:{free_port()}")
         sync_all([mine], address)
         assert stored().keys() == first.keys() - {"idk0"} | {"again", "idk1", "of the other"}
     assert not (tmp_path / "me/mlflow.db").exists()

@@ -14,12 +14,18 @@ from pathlib import Path
 SECONDS_TO_START = 300
 
 
+def free_port() -> int:
+    """A port of loopback that no server uses."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
+
+
 @contextlib.contextmanager
 def serving(store: Path) -> Iterator[str]:
     """Serve the runs below `store` on a free port of loopback; gives the address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     address = f"http://127.0.0.1:{port}"
     command = [sys.executable, "-m", "dekm", "ui", "--store", str(store), "--port", str(port)]
     with (store / "ui.log").open("w") as log:
@@ -41,4 +47,4 @@ def wait_for(url: str, server: subprocess.Popen, log: Path) -> None:
         except OSError:
             assert server.poll() is None, log.read_text(encoding="utf-8")
             assert time.monotonic() < deadline, log.read_text(encoding="utf-8")
-            time.sleep(0.3)
+            time.sleep(0.05)

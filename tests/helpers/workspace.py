@@ -1,14 +1,17 @@
 """A working directory in which the workflow runs for real, on a tiny configuration."""
 
 import json
+import shutil
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import yaml
 from mlflow import MlflowClient
 
-from dekm.tracking.database import forget_connections, tracking_uri
+from dekm.tracking.database import DATABASE, forget_connections, tracking_uri
 
 ROOT = Path(__file__).parents[2]
 TINY = {
@@ -28,6 +31,18 @@ class Workspace:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.results = folder / "results" / "tiny"
+
+    @classmethod
+    def copied(cls, source: Path, folder: Path) -> "Workspace":
+        """A copy of a working directory, with its store at the new place."""
+        shutil.copytree(source, folder)
+        with closing(sqlite3.connect(folder / "results" / DATABASE)) as connection:
+            for column in ("experiments.artifact_location", "runs.artifact_uri"):
+                table, _, name = column.partition(".")
+                change = f"UPDATE {table} SET {name} = replace({name}, ?, ?)"
+                connection.execute(change, (source.as_uri(), folder.as_uri()))
+            connection.commit()
+        return cls(folder)
 
     def command(self, *arguments: str, config: dict | None = None, snakefile: str = "Snakefile") -> list[str]:
         (self.folder / "config.yaml").write_text(yaml.safe_dump(config or TINY))
