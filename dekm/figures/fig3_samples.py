@@ -89,7 +89,9 @@ def show_image(axes: Axes, image: np.ndarray, place: tuple[float, float] | None 
     axes.spines[:].set_visible(False)
 
 
-def _extent(image: np.ndarray, left: float, top: float, margin: float = 0.03) -> tuple[float, ...]:
+def _extent(
+    image: np.ndarray, left: float, top: float, margin: float = 0.03
+) -> tuple[float, float, float, float]:
     """Ends of an image in the middle of a square of side 1: left, right, bottom, top."""
     height, width = (1 - 2 * margin) * np.array(image.shape[:2]) / max(image.shape[:2])
     x, y = left + 0.5, top + 0.5
