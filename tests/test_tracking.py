@@ -5,8 +5,6 @@ import socket
 import sqlite3
 import subprocess
 import sys
-import urllib.error
-import urllib.request
 from contextlib import closing
 from pathlib import Path
 
@@ -28,7 +26,6 @@ from dekm.tracking.store import sync_all
 from dekm.tracking.ui import all_results, check_port, follow_runs
 from dekm.tracking.views import view_path, view_paths
 from tests.faults.material import start as start_process
-from tests.helpers.ui import serving
 
 pytestmark = pytest.mark.usefixtures("copied_databases")
 
@@ -431,25 +428,6 @@ def test_the_process_that_follows_the_runs_outlives_an_error(
     assert not list(errors)
     assert caplog.text.count("the next update tries again: first") == 1
     assert caplog.text.count("the next update tries again: second") == 1
-
-
-def test_the_ui_answers_to_this_machine_only(results: Path, tmp_path: Path) -> None:
-    with serving(tmp_path) as address:
-        url = f"{address}/api/2.0/mlflow/experiments/get-by-name?experiment_name=demo"
-        port = address.rpartition(":")[2]
-
-        def ask(host: str) -> int:
-            try:
-                with urllib.request.urlopen(urllib.request.Request(url, headers={"Host": host})) as answer:
-                    return answer.status
-            except urllib.error.HTTPError as error:
-                return error.code
-
-        assert [ask(f"{name}:{port}") for name in ("127.0.0.1", "localhost")] == [200, 200]
-        for name in ("10.evil.example", "192.168.evil.example", "evil.example", "127.0.0.1.evil.example"):
-            assert [ask(name), ask(f"{name}:{port}")] == [403, 403]
-        assert (tmp_path / "mlflow.log").is_file()
-        assert f"what goes wrong with it is in {tmp_path / 'mlflow.log'}" in (tmp_path / "ui.log").read_text()
 
 
 def test_results_that_have_only_a_pretraining_are_followed(results: Path, tmp_path: Path) -> None:

@@ -1,8 +1,12 @@
-"""What a person sees: the report and the MLflow UI in a real browser without network."""
+"""What a person sees: the report and the MLflow UI in a real browser without network; and who may see it."""
 
 import os
 import shutil
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from mlflow import MlflowClient
@@ -29,10 +33,24 @@ OFFLINE = (
     "--window-size=1500,1000",
 )
 
-pytestmark = pytest.mark.skipif(
+needs_browser = pytest.mark.skipif(
     not (CHROMIUM and DRIVER) and not os.environ.get("CI"),
     reason="needs chromium and chromedriver on the PATH",
 )
+
+
+class UI(NamedTuple):
+    """A running MLflow UI: the folder of its store, and its address."""
+
+    store: Path
+    url: str
+
+
+@pytest.fixture(scope="module")
+def ui(finished: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[UI]:
+    store = Workspace.copied(finished, tmp_path_factory.mktemp("ui") / "copy").folder / "results"
+    with serving(store) as url:
+        yield UI(store, url)
 
 
 @pytest.fixture
@@ -53,6 +71,7 @@ def shows(browser: webdriver.Chrome, text: str) -> None:
     )
 
 
+@needs_browser
 def test_the_report_shows_its_categories_and_a_figure_without_network(
     workspace: Workspace, browser: webdriver.Chrome
 ) -> None:
@@ -69,19 +88,33 @@ def test_the_report_shows_its_categories_and_a_figure_without_network(
     shows(browser, "Clustering results, and derived tables")
 
 
-def test_the_ui_shows_the_runs_of_dekm_and_their_curves(
-    workspace: Workspace, browser: webdriver.Chrome
-) -> None:
-    store = workspace.folder / "results"
-    with serving(store) as url:
-        client = MlflowClient(tracking_uri(store))
-        experiment_id = client.get_experiment_by_name("tiny").experiment_id
-        run = client.search_runs([experiment_id], "tags.method = 'dekm' and tags.seed = '0'")[0]
-        browser.get(f"{url}/#/experiments/{experiment_id}/runs")
-        shows(browser, "digits/dekm/s0")
-        browser.set_window_size(1400, 4000)  # the charts of the scores are the last, and drawn when in view
-        browser.get(f"{url}/#/experiments/{experiment_id}/runs/{run.info.run_id}/model-metrics")
-        shows(browser, "acc")
-        WebDriverWait(browser, SECONDS).until(
-            lambda page: page.find_elements(By.CSS_SELECTOR, ".js-plotly-plot")
-        )
+@needs_browser
+def test_the_ui_shows_the_runs_of_dekm_and_their_curves(ui: UI, browser: webdriver.Chrome) -> None:
+    client = MlflowClient(tracking_uri(ui.store))
+    experiment_id = client.get_experiment_by_name("tiny").experiment_id
+    run = client.search_runs([experiment_id], "tags.method = 'dekm' and tags.seed = '0'")[0]
+    browser.get(f"{ui.url}/#/experiments/{experiment_id}/runs")
+    shows(browser, "digits/dekm/s0")
+    browser.set_window_size(1400, 4000)  # the charts of the scores are the last, and drawn when in view
+    browser.get(f"{ui.url}/#/experiments/{experiment_id}/runs/{run.info.run_id}/model-metrics")
+    shows(browser, "acc")
+    WebDriverWait(browser, SECONDS).until(lambda page: page.find_elements(By.CSS_SELECTOR, ".js-plotly-plot"))
+
+
+def test_the_ui_answers_to_this_machine_only(ui: UI) -> None:
+    url = f"{ui.url}/api/2.0/mlflow/experiments/get-by-name?experiment_name=tiny"
+    port = ui.url.rpartition(":")[2]
+
+    def ask(host: str) -> int:
+        try:
+            with urllib.request.urlopen(urllib.request.Request(url, headers={"Host": host})) as answer:
+                return answer.status
+        except urllib.error.HTTPError as error:
+            return error.code
+
+    assert [ask(f"{name}:{port}") for name in ("127.0.0.1", "localhost")] == [200, 200]
+    for name in ("10.evil.example", "192.168.evil.example", "evil.example", "127.0.0.1.evil.example"):
+        assert [ask(name), ask(f"{name}:{port}")] == [403, 403]
+    log = ui.store / "mlflow.log"
+    assert log.is_file()
+    assert f"what goes wrong with it is in {log}" in (ui.store / "ui.log").read_text()
