@@ -1,4 +1,4 @@
-"""The runs on the MLflow server of a team: a real one on loopback, and times when none answers."""
+"""The runs on the MLflow server of a team: a real one on loopback, stopped and started in between."""
 
 import contextlib
 import os
@@ -78,10 +78,11 @@ def test_a_server_is_caught_up_after_it_was_down_and_shared_with_others(
         assert {file.path for file in files} == {"facts.json", "history.csv", "metrics.json"}
         copy = client.download_artifacts(first["idk0"], "metrics.json", str(tmp_path))
         assert Path(copy).read_bytes() == (mine / "runs/digits/dekm/seed0/metrics.json").read_bytes()
-        write_run(mine, 1)
-        write_run(mine, 0, id_="again")
-        with pytest.raises(InputError, match="Connection refused"):  # the server cannot be reached
-            sync_all([mine], f"http://127.0.0.1:{free_port()}")
+    write_run(mine, 1)
+    write_run(mine, 0, id_="again")
+    with pytest.raises(InputError, match="Connection refused"):
+        sync_all([mine], address)
+    with serving(tmp_path / "server", port):
         sync_all([mine], address)
         assert stored().keys() == first.keys() - {"idk0"} | {"again", "idk1", "of the other"}
     assert not (tmp_path / "me/mlflow.db").exists()
