@@ -18,7 +18,7 @@ from dekm.tables.rendering.grid import Cell, Grid
 
 PREFIX = "clusters_"  # of the names of the tables, before the dataset
 FIGURES = ("embedding", "samples")
-PURITY = "Purity: the share of the main class, by true labels, among the labelled samples of the cluster."
+PURITY = "Purity: the share of the most frequent true class among the labelled samples of a cluster."
 N_SAMPLES = 5
 N_FEATURES = 6
 COLUMNS = ("cluster", "n_samples", "main_class", "purity", "features", "typical", "ambiguous")
