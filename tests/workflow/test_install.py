@@ -45,8 +45,11 @@ def test_the_progress_tells_packages_megabytes_and_what_is_fetched(script: Any) 
             "disk is full",
         ),
         ("ERROR: No matching distribution found for torch==2.13.0", "does not resolve on this platform"),
-        ("  error: command 'gcc' failed: No such file or directory", "no C compiler"),
-        ("  ERROR: Failed building wheel for scipy", "is there a C compiler"),
+        ("  error: command 'gcc' failed: No such file or directory", "a C compiler"),
+        (
+            "  ERROR: Failed building wheel for immutables",
+            "headers (gcc, python3-dev) are needed: ERROR: Failed",
+        ),
         ("ERROR: Something new", "pip failed: ERROR: Something new"),
     ],
 )

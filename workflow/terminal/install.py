@@ -23,13 +23,14 @@ DOWNLOAD = re.compile(r"Downloading (\S+?)(?:-[0-9]\S*)? \(([0-9.]+) (bytes|kB|M
 SECONDS_BETWEEN_LINES = 15  # on a pipe
 PIP = ("-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off")
 RESOLVES_NOT = "requirements.txt does not resolve on this platform or with this Python"
+NO_COMPILER = "A package is compiled: a C compiler and Python's headers (gcc, python3-dev) are needed"
 REASONS = {  # what pip prints, and what it means
     "No space left on device": f"The disk is full; {GIGABYTES} GB are needed, and some for temporary files",
     "No matching distribution found": RESOLVES_NOT,
     "Could not find a version": RESOLVES_NOT,
     "ResolutionImpossible": RESOLVES_NOT,
-    "gcc' failed": "A package has to be compiled, and there is no C compiler",
-    "Failed building wheel": "A package could not be compiled; is there a C compiler?",
+    "gcc' failed": NO_COMPILER,
+    "Failed building wheel": NO_COMPILER,
     "name resolution": "There is no network",
     "Connection": "The packages could not be fetched",
 }
