@@ -118,7 +118,7 @@ def write_table3(
     ranks = mean_ranks(cells)
     if len(others) < len(datasets):
         everything = read_results(results, datasets, [*methods, *strategies], deviations=deviations)
-        pages += _pages_of_the_paper(cells, everything, paper, paper_file.with_name("claims.csv"))
+        pages += _pages_of_the_paper(cells, everything, paper, paper_file.with_name("claims.csv"), labels)
     for frame, grid in [*pages, (ranks, ranks_grid(ranks))]:
         _write(folder, frame, grid)
     shown = [grid for frame, grid in pages if len(frame)]
@@ -131,12 +131,16 @@ def write_table3(
 
 
 def _pages_of_the_paper(
-    cells: pd.DataFrame, everything: LoadedResults, paper: pd.DataFrame, claims_file: Path
+    cells: pd.DataFrame,
+    everything: LoadedResults,
+    paper: pd.DataFrame,
+    claims_file: Path,
+    labels: Mapping[str, str] | None,
 ) -> list[Page]:
     """Tables that compare our numbers with those and with the claims of the paper."""
     read = read_table(claims_file, CLAIM_COLUMNS, filled=CLAIM_COLUMNS)
     claims = judge_claims(read, everything, paper)
-    judged, known = verdicts(cells, paper), origins(cells)
+    judged, known = verdicts(cells, paper, labels), origins(cells)
     return [(claims, claims_grid(claims)), (judged, verdicts_grid(judged)), (known, origins_grid(known))]
 
 

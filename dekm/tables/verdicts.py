@@ -1,5 +1,7 @@
 """Verdict on each cell of the paper's Table III: reproduced, better, worse, undecided and others."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 
@@ -15,7 +17,9 @@ VERDICTS = (
 )
 
 
-def verdicts(cells: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
+def verdicts(
+    cells: pd.DataFrame, paper: pd.DataFrame, labels: Mapping[str, str] | None = None
+) -> pd.DataFrame:
     """Compare each cell of the paper with ours.
 
     The paper reports no standard deviations, so its number is a fixed value and `MARGIN` allows for its
@@ -29,6 +33,8 @@ def verdicts(cells: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
         Cells as `table3` returns them.
     paper : pandas.DataFrame
         The paper's numbers, as `table3` takes them.
+    labels : mapping of str to str, optional
+        Labels of the datasets that have no cells.
 
     Returns
     -------
@@ -41,8 +47,8 @@ def verdicts(cells: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     ours = cells[[*keys, "mean", "sd", "n_seeds", "difference"]].assign(other=is_other(cells))
     rows = rename_paper(paper).merge(ours, on=keys, how="left")
     rows["n_seeds"] = rows["n_seeds"].fillna(0).astype(int)
-    labels = dict(zip(cells["dataset"], cells["dataset_label"], strict=True))
-    rows["dataset_label"] = rows["dataset"].map(lambda dataset: labels.get(dataset, dataset))
+    known = {**(labels or {}), **dict(zip(cells["dataset"], cells["dataset_label"], strict=True))}
+    rows["dataset_label"] = rows["dataset"].map(lambda dataset: known.get(dataset, dataset))
     found = from_value(rows["mean"], rows["sd"], rows["n_seeds"], rows["paper"])
     rows["low"], rows["high"] = found.interval()
     conditions = {

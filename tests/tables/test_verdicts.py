@@ -65,6 +65,14 @@ def test_every_cell_of_the_paper_has_a_verdict(tmp_path: Path) -> None:
     assert "| all" in to_markdown(verdicts_grid(judged))
 
 
+def test_a_dataset_without_results_keeps_its_label(tmp_path: Path) -> None:
+    paper = pd.read_csv(PAPER_FILE)
+    write_scores(tmp_path, "mnist", "dekm", QUIET)
+    cells = table3(read_results(tmp_path, ["mnist"], ["dekm"]), paper)
+    judged = verdicts(cells, paper, {"news20": "20NEWS"})
+    assert "| 20NEWS" in to_markdown(verdicts_grid(judged))
+
+
 def test_a_subsample_is_not_the_papers_dataset(tmp_path: Path, printed: pd.DataFrame) -> None:
     judge(tmp_path, QUIET, printed)
     write_facts(tmp_path, "mnist", subsample=5000)
