@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.io import savemat
+from scipy.sparse import csr_matrix
 
 from dekm.datasets.paper import coil20, frgc, lyrl, news20, usps
 from dekm.datasets.paper.mnist import read_idx
@@ -109,6 +110,13 @@ def test_an_absent_empty_truncated_or_html_file_is_one_clear_error(good_files, t
             READERS[name](file)
         assert file.name in str(caught.value)
         assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("X", [csr_matrix(np.eye(4)), np.array([["text"]])], ids=["sparse", "text"])
+def test_a_matlab_file_of_other_than_dense_numbers_is_refused(tmp_path, X):
+    savemat(tmp_path / "a.mat", {"X": X, "Y": np.arange(4.0)})
+    with pytest.raises(InputError, match=r"a\.mat: X and Y should be dense matrices of numbers"):
+        read_mat(tmp_path / "a.mat")
 
 
 @pytest.mark.parametrize("name", [name for name in READERS if not name.endswith((".h5", "v73.mat"))])

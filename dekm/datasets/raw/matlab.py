@@ -44,7 +44,7 @@ def read_mat(file: Path) -> tuple[np.ndarray, np.ndarray]:
             raise InputError(f"{file} has variables {sorted(shapes)}; they should include X and Y.")
         if any(np.prod(shapes[name], dtype=float) * 8 > LIMIT for name in ("X", "Y")):
             raise InputError(f"{file}: X of shape {shapes['X']} is larger than {LIMIT} bytes.")
-        variables = loadmat(stream, appendmat=False, variable_names=["X", "Y"])
+        variables = loadmat(stream, appendmat=False, variable_names=["X", "Y"], spmatrix=False)
     X, labels = variables["X"], variables["Y"]
     if not (isinstance(X, np.ndarray) and isinstance(labels, np.ndarray) and X.dtype.kind in "buif"):
         raise InputError(f"{file}: X and Y should be dense matrices of numbers.")

@@ -158,7 +158,7 @@ def _read_mat(file: Path, name: str) -> Any:
     if _is_hdf5(file):
         return hdf5_files.read(file, name).T  # MATLAB stores columns first
     with readable(file, "MATLAB file", MatReadError), file.open("rb") as stream:
-        value = loadmat(stream, appendmat=False, variable_names=[name])[name]
+        value = loadmat(stream, appendmat=False, variable_names=[name], spmatrix=False)[name]
         return sparse.csr_matrix(value, dtype=np.float32) if sparse.issparse(value) else value
 
 
