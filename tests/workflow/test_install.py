@@ -1,8 +1,10 @@
 """What the installation shows, and what it says when something is missing."""
 
 import re
+import subprocess
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -57,6 +59,85 @@ def test_a_failure_is_one_line(script: Any, line: str, text: str) -> None:
     explained = script.explain(["Collecting scipy", line, "note: see above"])
     assert text in explained
     assert "\n" not in explained
+
+
+NO_INDEX = """\
+WARNING: Retrying (Retry(total=0, connect=None)) after connection broken by 'NewConnectionError('Failed to \
+establish a new connection: [Errno -2] Name or service not known')': /simple/numpy/
+ERROR: Could not find a version that satisfies the requirement numpy==2.4.6 (from versions: none)
+ERROR: No matching distribution found for numpy==2.4.6
+"""
+CRASH = "ERROR: Exception:\nTraceback (most recent call last):\nReadTimeoutError: Read timed out.\n"
+
+
+@pytest.mark.parametrize(
+    ("output", "text"),
+    [
+        (NO_INDEX, "could not be fetched: 'NewConnectionError('Failed to establish a new connection: [Errno"),
+        (CRASH, "pip failed: ReadTimeoutError: Read timed out."),
+        ("/home/.venv/bin/python: No module named pip\n", "pip failed: /home/.venv/bin/python: No module"),
+        ("", "pip failed: it printed nothing"),
+    ],
+)
+def test_a_failure_is_explained_by_what_pip_printed_before(script: Any, output: str, text: str) -> None:
+    assert text in script.explain(output.splitlines())
+
+
+@pytest.fixture
+def folder(script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The place of .venv in an empty project."""
+    monkeypatch.setattr(script, "FOLDER", tmp_path / ".venv")
+    monkeypatch.setattr(script, "PYTHON", tmp_path / ".venv/bin/python")
+    return tmp_path / ".venv"
+
+
+@pytest.fixture
+def ran(script: Any, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What was run in .venv, in place of which nothing happens; there is no pip."""
+    found: list[Any] = []
+
+    def run(command: list[Any], **_: Any) -> SimpleNamespace:
+        found.append(command[-1])
+        return SimpleNamespace(returncode=command[-1] == "import pip")
+
+    monkeypatch.setattr(script.subprocess, "run", run)
+    return found
+
+
+def test_an_environment_without_pip_gets_it(script: Any, folder: Path, ran: list[Any]) -> None:
+    (folder / "bin").mkdir(parents=True)
+    (folder / "bin" / "python").touch()  # as uv makes it, or a Python that lacked ensurepip
+    script.make_environment()
+    assert ran == ["import pip", "--default-pip"]
+    assert (folder / "bin" / "python").read_text() == ""
+
+
+def test_an_environment_whose_python_was_removed_is_made_again(
+    script: Any, folder: Path, ran: list[Any]
+) -> None:
+    (folder / "bin").mkdir(parents=True)
+    (folder / "bin" / "python").symlink_to("/usr/bin/python3.0")
+    script.make_environment()
+    assert (folder / "bin" / "python").exists()
+
+
+@pytest.mark.parametrize("name", ["a:b", "file"])
+def test_a_place_that_can_hold_no_environment_is_one_line(
+    script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(script, "FOLDER", tmp_path / name)
+    monkeypatch.setattr(script, "PYTHON", tmp_path / name / "bin" / "python")
+    with pytest.raises(script.InstallError, match=r"^\S+ cannot be made: [^\n]+$"):
+        script.make_environment()
+
+
+def test_a_python_that_does_not_exist_is_one_line() -> None:
+    make = ["make", "--always-make", "--no-print-directory", "PYTHON=no-such-python", ".venv/installed"]
+    done = subprocess.run(make, cwd=SCRIPT.parents[2], capture_output=True, text=True)
+    assert done.returncode != 0
+    assert done.stdout.startswith("Python >= 3.11 is needed; no-such-python is ")
+    assert done.stderr.count("\n") == 1  # that of make itself
 
 
 def test_a_small_disk_is_refused(script: Any) -> None:

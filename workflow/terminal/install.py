@@ -23,6 +23,7 @@ DOWNLOAD = re.compile(r"Downloading (\S+?)(?:-[0-9]\S*)? \(([0-9.]+) (bytes|kB|M
 SECONDS_BETWEEN_LINES = 15  # on a pipe
 PIP = ("-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off")
 RESOLVES_NOT = "requirements.txt does not resolve on this platform or with this Python"
+NO_NETWORK = "The packages could not be fetched"
 NO_COMPILER = "A package is compiled: a C compiler and Python's headers (gcc, python3-dev) are needed"
 REASONS = {  # what pip prints, and what it means
     "No space left on device": f"The disk is full; {GIGABYTES} GB are needed, and some for temporary files",
@@ -31,8 +32,7 @@ REASONS = {  # what pip prints, and what it means
     "ResolutionImpossible": RESOLVES_NOT,
     "gcc' failed": NO_COMPILER,
     "Failed building wheel": NO_COMPILER,
-    "name resolution": "There is no network",
-    "Connection": "The packages could not be fetched",
+    "Connection": NO_NETWORK,
 }
 
 
@@ -82,7 +82,8 @@ class Progress:
 def main() -> None:
     """Install, or exit with one line."""
     try:
-        check_disk(shutil.disk_usage(ROOT).free)
+        if not PYTHON.exists():
+            check_disk(shutil.disk_usage(ROOT).free)
         print(
             f"Installing into .venv, once; this takes a few minutes and {GIGABYTES} GB of disk.", flush=True
         )
@@ -91,8 +92,10 @@ def main() -> None:
         requirements = without_kept_torch(requirements, installed_torch())
         install(requirements, Progress(len(requirements)))
         install(["--no-deps", "--no-build-isolation", "-e", str(ROOT)])
-    except InstallError as error:
+    except (InstallError, OSError) as error:
         sys.exit(str(error))
+    except KeyboardInterrupt:
+        sys.exit("Interrupted; the same command continues.")
 
 
 def check_disk(free: int) -> None:
@@ -104,13 +107,17 @@ def check_disk(free: int) -> None:
 
 
 def make_environment() -> None:
-    """Create .venv, unless it is there."""
-    if PYTHON.exists():
-        return
+    """Create .venv, or add what it lacks: pip, or the Python that its link names."""
     try:
-        venv.create(FOLDER, with_pip=True, symlinks=True)
+        if not PYTHON.exists():
+            venv.create(FOLDER, clear=PYTHON.is_symlink(), symlinks=True)
+        if subprocess.run([PYTHON, "-c", "import pip"], capture_output=True).returncode:
+            command = [PYTHON, "-I", "-m", "ensurepip", "--default-pip"]
+            subprocess.run(command, check=True, capture_output=True)
     except subprocess.CalledProcessError as error:
         raise InstallError(f"{sys.executable} cannot make .venv; on Debian, install python3-venv.") from error
+    except (OSError, ValueError) as error:
+        raise InstallError(f"{FOLDER} cannot be made: {error}") from error
 
 
 def installed_torch() -> str:
@@ -153,12 +160,16 @@ def install(arguments: Sequence[str], progress: Progress | None = None) -> None:
 
 def explain(lines: Iterable[str]) -> str:
     """What the output of a pip that failed means."""
-    errors = [line.strip() for line in lines if re.match(r"\s*(ERROR|error):?", line)]
+    lines = [line.strip() for line in lines if line.strip()]
+    errors = [line for line in lines if re.match("(ERROR|error):?", line) and line != "ERROR: Exception:"]
+    broken = [line.partition("connection broken by ")[2] for line in lines if "connection broken by" in line]
+    if broken and any("(from versions: none)" in line for line in errors):  # no index was reached
+        return f"{NO_NETWORK}: {broken[-1]}"
     for text, reason in REASONS.items():
         for line in errors:
             if text in line:
                 return f"{reason}: {line}"
-    return f"pip failed: {errors[-1] if errors else 'it printed no error'}"
+    return f"pip failed: {[*lines[-1:], *errors][-1] if lines else 'it printed nothing'}"
 
 
 if __name__ == "__main__":
