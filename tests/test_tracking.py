@@ -464,10 +464,34 @@ def test_a_file_that_is_logged_again_replaces_its_link_and_not_its_source(tmp_pa
     source, target = tmp_path / "source", tmp_path / "target"
     source.write_text("first")
     for _ in range(2):
-        link_or_copy(str(source), str(target))
+        link_or_copy(source, target)
     assert source.samefile(target)
     source.unlink()
     source.write_text("second")  # as a file of results is replaced: a new one under the old name
-    link_or_copy(str(source), str(target))
+    link_or_copy(source, target)
     assert source.samefile(target)
     assert target.read_text() == "second"
+
+
+def test_the_target_of_a_symbolic_link_is_logged(tmp_path: Path) -> None:
+    (tmp_path / "annex").write_text("content")
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "link").symlink_to("../annex")
+    link_or_copy(tmp_path / "results" / "link", tmp_path / "target")
+    assert not (tmp_path / "target").is_symlink()
+    assert (tmp_path / "target").read_text() == "content"
+
+
+def test_a_full_disk_without_links_is_one_error(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EXDEV, "another file system")
+
+    def fill(source: Path, target: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(source), None, str(target))
+
+    monkeypatch.setattr("os.link", refuse)
+    monkeypatch.setattr("shutil.copyfile", fill)
+    with pytest.raises(InputError, match=r"cannot be written: No space left on device\. It needs"):
+        sync_all([results], tmp_path)

@@ -166,10 +166,10 @@ def named_errors(target: Path, written: Path | None = None) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        named = error.filename is not None
-        if named and not Path(os.fsdecode(error.filename)).is_relative_to(written):
+        names = [os.fsdecode(name) for name in (error.filename, error.filename2) if name is not None]
+        if names and not any(Path(name).is_relative_to(written) for name in names):
             raise
-        if not named and error.errno not in UNNAMED:
+        if not names and error.errno not in UNNAMED:
             raise
         raise InputError(_describe(error, target, written)) from error
 

@@ -34,17 +34,18 @@ def log_folder(client: "MlflowClient", run: Any, folder: Path, name: str = "") -
     if urlsplit(run.info.artifact_uri).scheme != "file":
         client.log_artifacts(run.info.run_id, str(folder), name or None)
         return
-    target = local_path(run.info.artifact_uri) / name
-    shutil.copytree(
-        folder, target, copy_function=link_or_copy, dirs_exist_ok=True, ignore_dangling_symlinks=True
-    )
+    artifacts = local_path(run.info.artifact_uri) / name
+    for file in filter(Path.is_file, folder.rglob("*")):
+        target = artifacts / file.relative_to(folder)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        link_or_copy(file, target)
 
 
-def link_or_copy(source: str, target: str) -> None:
+def link_or_copy(source: Path, target: Path) -> None:
     """Make a hard link to a file, or a copy where links are refused; it replaces an older file."""
-    Path(target).unlink(missing_ok=True)
+    target.unlink(missing_ok=True)
     try:
-        os.link(source, target)
+        os.link(source.resolve(), target)  # not to a symbolic link, which may lead nowhere from there
     except OSError:
         shutil.copyfile(source, target)
 
