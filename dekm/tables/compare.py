@@ -83,7 +83,8 @@ def _check_testable(verdicts: pd.Series, results: Path, reference: Path) -> None
 
 def _p_values(cells: pd.DataFrame) -> Any:
     """Two-sided p-values of Welch's test; the others have no unit, so their resolution is relative."""
-    resolution = np.where(cells["metric"].isin(PERCENT), RESOLUTION, 1e-4 * cells["mean"].abs())
+    largest = cells[["mean", "mean_reference"]].abs().max(axis="columns")
+    resolution = np.where(cells["metric"].isin(PERCENT), RESOLUTION, 1e-4 * largest.clip(lower=1e-9))
     ours = (cells["mean"], cells["sd"], cells["n_seeds"])
     theirs = (cells["mean_reference"], cells["sd_reference"], cells["n_seeds_reference"])
     return welch(*ours, *theirs, resolution=resolution).p_nonzero()

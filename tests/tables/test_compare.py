@@ -105,6 +105,16 @@ def test_data_without_labels_are_compared_by_inertia(tmp_path: Path) -> None:
     assert differences(tmp_path / "new", tmp_path / "old") == [("mine", "dekm", "inertia", "higher")]
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_difference_from_zero_is_found_on_either_side(tmp_path: Path) -> None:
+    for name, inertia in (("zero", 0.0), ("one", 1.0)):
+        write_facts(tmp_path / name, "mine", class_counts=None)
+        write_summary(tmp_path / name, "mine", "dekm", [{"inertia": inertia}] * 3)
+    assert differences(tmp_path / "zero", tmp_path / "one") == [("mine", "dekm", "inertia", "lower")]
+    assert differences(tmp_path / "one", tmp_path / "zero") == [("mine", "dekm", "inertia", "higher")]
+    assert differences(tmp_path / "zero", tmp_path / "zero") == []
+
+
 def test_a_path_that_is_no_set_of_results_raises(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"should be a folder with runs/ or table3\.csv"):
         compare(tmp_path, tmp_path)
