@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dekm.errors import shown
+from dekm.errors import InputError, shown
 from dekm.experiment.config import Experiment
 from dekm.experiment.config_file import read_config_file
 from dekm.experiment.protocols import PROTOCOLS, VECTOR_EMBEDDING_DIM
 from dekm.methods import KNOWN
-from dekm.results.folders import SeedFolder
 from dekm.results.result_set import ResultSet
 
 logger = logging.getLogger(__name__)
@@ -59,9 +58,12 @@ def find_deviations(
 
 
 def facts_of_first_seed(results: ResultSet, dataset: str, method: str) -> Mapping[str, Any]:
-    """What made the first complete seed of a cell; empty if there is none."""
-    folders = sorted(results.cell(dataset, method).path.glob("seed*"))
-    seeds = (SeedFolder(folder) for folder in folders)
+    """What made the first seed that the summary of a cell counts; empty if there is none."""
+    cell = results.cell(dataset, method)
+    try:
+        seeds = [cell.seed(seed) for seed in cell.summary()["seeds"]] if cell.summary_file.exists() else []
+    except InputError:  # the tables name a damaged summary
+        return {}
     return next((seed.facts for seed in seeds if seed.has_facts()), {})
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from dekm.results.result_set import ResultSet
+from dekm.tables.loading import read_summary
 
 
 def starts_caption(results: Path, cells: pd.DataFrame) -> str:
@@ -42,15 +43,10 @@ def _agree(a: Mapping[str, str], b: Mapping[str, str]) -> bool:
 
 def _keys(results: ResultSet, method: str, datasets: list[str]) -> dict[str, str]:
     """Key of the autoencoder from which a method's first seed starts, for each dataset with one."""
-    cells = {dataset: results.cell(dataset, method) for dataset in datasets}
-    firsts = {
-        dataset: cell.seed(next(iter(cell.summary()["seeds"])))
-        for dataset, cell in cells.items()
-        if cell.summary_file.is_file()
-    }
-    starts = {
-        dataset: seed.facts.get("pretrained")
-        for dataset, seed in firsts.items()
-        if seed.file("facts").is_file()
-    }
-    return {dataset: key for dataset, key in starts.items() if key}
+    keys: dict[str, str] = {}
+    for dataset in datasets:
+        cell = results.cell(dataset, method)
+        firsts = [cell.seed(seed) for seed in read_summary(cell).get("seeds", {})][:1]
+        if any(seed.has_facts() and seed.facts.get("pretrained") for seed in firsts):
+            keys[dataset] = firsts[0].facts["pretrained"]
+    return keys

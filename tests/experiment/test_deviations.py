@@ -7,6 +7,8 @@ from dekm.experiment.config import Experiment
 from dekm.experiment.config_file import read_config_file
 from dekm.experiment.deviations import describe, find_deviations, pretraining_of
 from dekm.experiment.estimators import effective_parameters
+from dekm.files import read_json, write_json
+from tests.helpers.handmade import write_scores
 
 
 @pytest.fixture
@@ -26,8 +28,8 @@ def facts():
 
 
 def deviations(results, facts, datasets=("usps",)):
-    folder = results / "runs/usps/dekm/seed0"
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = write_scores(results, "usps", "dekm", [0.9]) / "seed0"
+    folder.mkdir(exist_ok=True)
     (folder / "facts.json").write_text(json.dumps(facts))
     return find_deviations(results, list(datasets), ["dekm"], PAPER)
 
@@ -50,6 +52,19 @@ def test_a_run_of_an_earlier_version_and_other_data_are_left_out(facts, tmp_path
     old = {name: value for name, value in facts().items() if name != "parameters"}
     assert deviations(tmp_path, old) == {}
     assert deviations(tmp_path, facts(), datasets=["digits", "mnist"]) == {}
+
+
+def test_a_seed_that_the_summary_does_not_count_tells_nothing(facts, tmp_path):
+    old = facts()
+    assert deviations(tmp_path, facts(parameters=old["parameters"] | {"tol": 0.5}))
+    cell = tmp_path / "runs/usps/dekm"
+    (cell / "seed10").mkdir()
+    write_json(cell / "seed10/facts.json", old)
+    summary = read_json(cell / "summary.json")
+    write_json(cell / "summary.json", summary | {"seeds": {"10": {"key": "k", "acc": 0.9, "nmi": 0.9}}})
+    assert find_deviations(tmp_path, ["usps"], ["dekm"], PAPER) == {}
+    (cell / "summary.json").write_text("{")
+    assert find_deviations(tmp_path, ["usps"], ["dekm"], PAPER) == {}
 
 
 def test_many_differences_are_cut():

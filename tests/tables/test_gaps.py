@@ -77,6 +77,8 @@ def test_a_damaged_summary_is_a_named_gap(results: Path, content: str) -> None:
     note = text(results).rpartition("\n1. ")[2]
     assert note.startswith(str(cell / "summary.json"))
     assert "Run 'python -m dekm cluster mnist dekm' again" in note
+    write_table3(results, ["mnist"], METHODS, PAPER_FILE, results / "tables")
+    assert note in (results / "tables" / "table3.md").read_text()
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"label": 1}'])
