@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from dekm.errors import InputError, shown
 from dekm.files import write_text
 from dekm.results.result_set import ResultSet
 from dekm.results.seed import SeedFolder
@@ -31,15 +32,24 @@ def publish_models(results: Path, out: Path, method: str, licences: Mapping[str,
     -------
     list of Path
         The models that were written.
+
+    Raises
+    ------
+    InputError
+        If no cell of the tables has a model of the method.
     """
     written = []
     for cell in ResultSet(results).finished_cells():
-        seeds = cell.seeds() if cell.path.name == method else []
+        seeds = cell.seeds() if cell.path.name == method and cell.summary().get("in_table", True) else []
         if seeds and seeds[0].file("model").is_file():
             target = out / f"{file_name(seeds[0])}.safetensors"
             copy(seeds[0].checked("model"), target)
             write_text(target.with_suffix(".md"), card(seeds[0], licences.get(cell.path.parent.name, "")))
             written.append(target)
+    if not written:
+        raise InputError(
+            f"{results} holds no model of {shown(method)}: it was not run, or keep_models is none."
+        )
     return written
 
 
@@ -64,11 +74,12 @@ def card(seed: SeedFolder, licence: str) -> str:
         ),
     }
     table = [f"| {name} | {value} |" for name, value in rows.items()]
-    estimator = str(facts.get("estimator", "")).partition(":")[2] or seed.label
-    use = f'{estimator}.load("{file_name(seed)}.safetensors").predict(X)'
+    module, _, name = facts.get("estimator", f"dekm.methods:{seed.label}").partition(":")
+    package = "dekm" if module.startswith("dekm.") else module
+    use = f'{package}.{name}.load("{file_name(seed)}.safetensors").predict(X)'
     lines = [f"# {seed.label} on {data['label']}", "", "| | |", "|---|---|", *table, ""]
     lines += [
-        f"`dekm.{use}` gives the clusters of images or vectors X that are prepared as these data are.",
+        f"`{use}` gives the clusters of images or vectors X that are prepared as these data are.",
         "",
     ]
     lines += ["It was trained without labels; what its clusters mean has to be looked at.", ""]

@@ -8,11 +8,12 @@ from pathlib import Path
 import pandas as pd
 
 from dekm.errors import InputError
-from dekm.files import write_text
+from dekm.files import atomic_file, write_text
 from dekm.results.result_set import ResultSet
 from dekm.results.seed import SeedFolder
 from dekm.results.status import read_status
 from dekm.tables import write_table2, write_table3
+from dekm.tables.loading import read_facts
 
 TABLE2, TABLE3 = "table2.csv", "table3.csv"
 MACHINE = ("commit", "device", "platform", "threads", "kernels", "versions")
@@ -39,7 +40,7 @@ def publish(
     paper : Path
         Folder of the paper's numbers.
     methods : sequence of str
-        Rows of Table III.
+        Rows of Table III; methods of the user that were run are added.
     labels : mapping of str to str, optional
         Labels of the datasets and methods without results.
     deviations : mapping of tuple of (str, str) to str, optional
@@ -48,17 +49,21 @@ def publish(
     Raises
     ------
     InputError
-        If there is no complete run, or a file of the results is damaged.
+        If there is no complete run, a file of the results is damaged, or `out` is the folder of results.
     """
+    if out.resolve() == results.resolve():
+        raise InputError(f"{out} should be another folder than that of the results.")
     result_set = ResultSet(results)
     seeds = sorted(result_set.seeds(), key=place)
     runs = [seed for seed in seeds if seed.stage == "cluster"]
     if not runs:
         raise InputError(f"{results} should be a folder of results; it holds no complete run.")
     known = [*(labels or {}), *sorted({seed.facts["dataset"] for seed in runs})]
-    datasets = list(dict.fromkeys(name for name in known if (results / "runs" / name).is_dir()))
+    datasets = [name for name in dict.fromkeys(known) if is_in_tables(result_set, name)]
+    own = [cell["method"] for cell in result_set.summaries() if cell.get("in_table", True)]
+    rows = list(dict.fromkeys([*methods, *own]))
     write_table2(results, datasets, paper / TABLE2, out)
-    write_table3(results, datasets, methods, paper / TABLE3, out, labels=labels, deviations=deviations)
+    write_table3(results, datasets, rows, paper / TABLE3, out, labels=labels, deviations=deviations)
     write_text(out / "runs.csv", pd.DataFrame(map(record, seeds)).to_csv(index=False))
     for seed in runs:
         copy(seed.checked("history"), out / "history" / f"{file_name(seed)}.csv")
@@ -67,6 +72,12 @@ def publish(
     ):
         copy(figure, out / "figures" / figure.name)
     write_text(out / "README.md", readme(results, seeds, with_verdicts=(out / "verdicts.md").is_file()))
+
+
+def is_in_tables(results: ResultSet, dataset: str) -> bool:
+    """Whether a dataset was run, and not for Figure 1 alone, which shows some of the classes."""
+    has_runs = (results.path / "runs" / dataset).is_dir()
+    return has_runs and read_facts(results.data(dataset)).get("n_classes") is None
 
 
 def place(seed: SeedFolder) -> tuple[str, str, str, int]:
@@ -81,8 +92,8 @@ def file_name(seed: SeedFolder) -> str:
 
 def copy(file: Path, target: Path) -> None:
     """Copy a file, and make the folder that it goes to."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(file, target)
+    with atomic_file(target) as temporary:
+        shutil.copyfile(file, temporary)
 
 
 def record(seed: SeedFolder) -> dict[str, object]:
@@ -96,6 +107,7 @@ def record(seed: SeedFolder) -> dict[str, object]:
 
 def readme(results: Path, seeds: Sequence[SeedFolder], *, with_verdicts: bool) -> str:
     """What was measured, where, and what is missing."""
+    is_planned = ResultSet(results).plan_file.is_file()
     machines = dict.fromkeys(json.dumps({name: seed.facts.get(name) for name in MACHINE}) for seed in seeds)
     lines = [
         f"# Results of {results.name}",
@@ -112,7 +124,7 @@ def readme(results: Path, seeds: Sequence[SeedFolder], *, with_verdicts: bool) -
         "",
         "## Missing",
         "",
-        *(_missing(results) or ["Nothing."]),
+        *(_missing(results) or ["Nothing." if is_planned else "Not known: there is no plan.json."]),
     ]
     return "\n".join(lines) + "\n"
 

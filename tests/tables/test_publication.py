@@ -9,6 +9,7 @@ import pytest
 from dekm import KMeans
 from dekm.cli import main
 from dekm.errors import InputError
+from dekm.files import read_json, write_json
 from dekm.tables.compare import compare
 from dekm.tables.model_cards import publish_models
 from dekm.tables.publication import publish
@@ -79,7 +80,8 @@ def test_a_published_model_can_be_loaded_and_has_a_card(results: Path, tmp_path:
         "`c0ffee`",
     ):
         assert part in text
-    assert not publish_models(results, tmp_path / "none", "dekm", {})
+    with pytest.raises(InputError, match="holds no model of 'dekm'"):
+        publish_models(results, tmp_path / "none", "dekm", {})
 
 
 def test_a_folder_without_runs_cannot_be_published(
@@ -89,3 +91,39 @@ def test_a_folder_without_runs_cannot_be_published(
         publish(tmp_path, tmp_path / "published", PAPER, METHODS)
     assert main(["publish", str(tmp_path), str(tmp_path / "published"), "--paper", str(PAPER)]) == 1
     assert "holds no complete run" in capsys.readouterr().err
+
+
+def test_methods_of_the_user_are_in_the_tables_and_figure_1_is_not(results: Path, tmp_path: Path) -> None:
+    write_facts(results, "fig1", n_classes=4)
+    for dataset, method, in_table in (("usps", "mine", True), ("fig1", "dekm", False)):
+        cell = write_summary(results, dataset, method, [{"acc": 0.7, "nmi": 0.7, "seconds": 1.0}])
+        summary = read_json(cell / "summary.json")
+        write_json(cell / "summary.json", summary | {"in_table": in_table, "label": "Label"})
+        write_run(results, dataset, method, [0], [[0.0]], make_history([0.1, 0.7]))
+    publish(results, tmp_path / "published", PAPER, METHODS)
+    table = pd.read_csv(tmp_path / "published" / "table3.csv")
+    assert set(table["method"]) == {*METHODS, "mine"}
+    assert set(table["dataset"]) == {"usps"}
+    assert (tmp_path / "published" / "history" / "fig1-dekm-s0.csv").is_file()
+
+
+def test_results_without_a_plan_may_lack_anything(results: Path, tmp_path: Path) -> None:
+    (results / "plan.json").unlink()
+    publish(results, tmp_path / "published", PAPER, METHODS)
+    assert (tmp_path / "published" / "README.md").read_text().endswith("Not known: there is no plan.json.\n")
+
+
+@pytest.mark.parametrize("out", ["", "../usps_only"])
+def test_results_are_not_published_into_their_own_folder(results: Path, out: str) -> None:
+    with pytest.raises(InputError, match="should be another folder"):
+        publish(results, results / out, PAPER, METHODS)
+    assert not (results / "runs.csv").exists()
+
+
+def test_a_published_file_is_replaced_and_not_changed(results: Path, tmp_path: Path) -> None:
+    publish(results, tmp_path / "published", PAPER, METHODS)
+    figure, linked = tmp_path / "published" / "figures" / "fig2.png", tmp_path / "linked"
+    linked.hardlink_to(figure)
+    (results / "figures" / "fig2.png").write_bytes(b"new")
+    publish(results, tmp_path / "published", PAPER, METHODS)
+    assert (figure.read_bytes(), linked.read_bytes()) == (b"new", b"png")
