@@ -77,8 +77,11 @@ def test_a_damaged_summary_is_a_named_gap(results: Path, content: str) -> None:
     note = text(results).rpartition("\n1. ")[2]
     assert note.startswith(str(cell / "summary.json"))
     assert "Run 'python -m dekm cluster mnist dekm' again" in note
-    write_table3(results, ["mnist"], METHODS, PAPER_FILE, results / "tables")
-    assert note in (results / "tables" / "table3.md").read_text()
+    for dataset in ("mnist", "mine"):
+        (results / "runs" / "mnist").rename(results / "runs" / dataset)
+        write_table3(results, [dataset], METHODS, PAPER_FILE, results / "tables")
+        assert f"/{dataset}/dekm/summary.json" in (results / "tables" / "table3.md").read_text()
+        (results / "runs" / dataset).rename(results / "runs" / "mnist")
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"label": 1}'])
