@@ -8,7 +8,15 @@ from typing import Any
 
 from dekm.datasets.dataset import Dataset
 from dekm.experiment.blocks import DatasetBlock, find_dataset, loader_options, merge
-from dekm.experiment.protocols import FIG1, FIG1_N_CLASSES, FIG1_SETTINGS, PROTOCOLS
+from dekm.experiment.protocols import (
+    DEFAULTS,
+    FIG1,
+    FIG1_N_CLASSES,
+    FIG1_SETTINGS,
+    PROTOCOLS,
+    UNUSED,
+    VECTOR_EMBEDDING_DIM,
+)
 from dekm.files import digest
 from dekm.methods import DEFINITION, KNOWN, METHODS, Method, find_method
 
@@ -93,7 +101,10 @@ class Experiment:
         common = self._pretraining(dataset, architecture, {})
         settings = self._pretraining(dataset, architecture, self._own_pretraining(dataset, method))
         key = "network" if "network" in settings else architecture
-        return key if settings == common else f"{key}-{digest([key, settings])[:8]}"
+        row = self.blocks[dataset].row
+        dim = row.n_clusters if row.kind == "images" and key != "mlp" else VECTOR_EMBEDDING_DIM
+        is_common = with_defaults(settings, key, dim) == with_defaults(common, key, dim)
+        return key if is_common else f"{key}-{digest([key, settings])[:8]}"
 
     def pretraining_settings(self, dataset: str, key: str) -> dict[str, Any]:
         """Settings of the autoencoders of a dataset with a key that `pretraining` returns."""
@@ -162,3 +173,13 @@ class Experiment:
             name: find_dataset(name, loader_options(self.settings_of(name)))
             for name in self.config["datasets"]
         }
+
+
+def with_defaults(
+    settings: Mapping[str, Any], architecture: str, embedding_dim: int | None
+) -> dict[str, Any]:
+    """The parameters that decide autoencoders of an architecture; equal ones make equal autoencoders."""
+    known = {**DEFAULTS, **settings}
+    known["embedding_dim"] = known.get("embedding_dim") or embedding_dim
+    unused = UNUSED[architecture] | (set() if known["layerwise"] else {"noise"})
+    return {name: value for name, value in known.items() if name not in unused}

@@ -9,13 +9,12 @@ from typing import Any
 from dekm.errors import InputError, shown
 from dekm.experiment.config import Experiment
 from dekm.experiment.config_file import read_config_file
-from dekm.experiment.protocols import PROTOCOLS, VECTOR_EMBEDDING_DIM
+from dekm.experiment.protocols import PROTOCOLS, UNUSED, VECTOR_EMBEDDING_DIM
 from dekm.methods import KNOWN
 from dekm.results.result_set import ResultSet
 
 logger = logging.getLogger(__name__)
 
-UNUSED = {"conv": {"hidden", "layerwise", "noise"}, "mlp": {"channels"}, "network": set[str]()}
 MOST_NAMED = 4  # parameters in a footnote
 
 

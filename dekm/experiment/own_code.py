@@ -48,10 +48,7 @@ def _find_undefined(name: str, block: Blocks, blocks: Blocks) -> Iterator[str]:
 def variant_settings(config: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Place, method of Table III and settings of each variant of such a method."""
     defined = _blocks(config.get("methods"))
-    places = {"methods": defined}
-    for dataset, settings in _blocks(config.get("datasets")).items():
-        places[f"datasets.{dataset}.methods"] = _blocks(settings.get("methods"))
-    for place, blocks in places.items():
+    for place, blocks in _places(config).items():
         for name, block in blocks.items():
             base = defined.get(name, {}).get("method")
             if name not in METHODS and base in list(METHODS):
@@ -59,11 +56,20 @@ def variant_settings(config: Mapping[str, Any]) -> Iterator[tuple[str, str, dict
                 yield f"{place}.{name}", base, given
 
 
+def _places(config: Mapping[str, Any]) -> dict[str, dict[str, dict[str, Any]]]:
+    """The blocks of methods, of all datasets and of each, by their places in the configuration."""
+    places = {"methods": _blocks(config.get("methods"))}
+    for dataset, settings in _blocks(config.get("datasets")).items():
+        places[f"datasets.{dataset}.methods"] = _blocks(settings.get("methods"))
+    return places
+
+
 def find_unusable(experiment: Experiment) -> Iterator[str]:
     """What a configuration takes from outside of the package and cannot be imported or used."""
     for name in experiment.own_methods:
-        if experiment.config["methods"][name].get("pretraining") and not experiment.method(name).autoencoder:
-            yield f"methods.{name}.pretraining: set autoencoder too; the method starts from none."
+        for place, blocks in _places(experiment.config).items():
+            if blocks.get(name, {}).get("pretraining") and not experiment.method(name).autoencoder:
+                yield f"{place}.{name}.pretraining: set autoencoder too; the method starts from none."
     if find_spec("torch") is None:  # the jobs run in another environment
         return
     yield from _find_unusable_loaders(experiment)

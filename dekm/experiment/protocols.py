@@ -5,6 +5,9 @@ from typing import Any
 FIG1 = "fig1"
 FIG1_N_CLASSES = 4
 VECTOR_EMBEDDING_DIM = 10  # of vectors; of images it is the number of clusters
+# Parameters of an autoencoder that an architecture does not use, and defaults of those that it may lack.
+UNUSED = {"conv": {"hidden", "layerwise", "noise"}, "mlp": {"channels"}, "network": set[str]()}
+DEFAULTS = {"scaling": "none", "layerwise": False, "noise": 0.2}
 FIG1_SETTINGS: dict[str, dict[str, Any]] = {
     "pretraining": {"embedding_dim": 2},
     # The paper shows iterations 0, 1, 2 and 20.

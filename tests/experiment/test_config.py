@@ -10,7 +10,7 @@ import yaml
 from dekm.errors import InputError
 from dekm.experiment.checks import find_mistakes, read_experiment
 from dekm.experiment.config import Experiment
-from dekm.experiment.protocols import JUNE2021, PAPER, RELEASED
+from dekm.experiment.protocols import DEFAULTS, JUNE2021, PAPER, RELEASED
 from dekm.methods import METHODS, STRATEGIES
 from dekm.methods.autoencoder import Autoencoder
 
@@ -95,6 +95,31 @@ def test_a_dataset_overrides_pretraining_and_parameters() -> None:
 def test_the_architecture_follows_from_the_rows(dataset: str, method: str, architecture: str | None) -> None:
     experiment = Experiment(MINIMAL | {"datasets": {dataset: {}}, "methods": {method: {}}})
     assert experiment.pretraining(dataset, method) == architecture
+
+
+@pytest.mark.parametrize(
+    ("dataset", "method", "same", "other"),
+    [
+        ("digits", "dekm", {"scaling": "none", "hidden": [9], "noise": 0.0}, {"scaling": "symmetric"}),
+        ("digits", "dekm", {"embedding_dim": 10}, {"embedding_dim": 9}),
+        ("coil20", "dekm", {"embedding_dim": 20}, {"embedding_dim": 10}),
+        ("coil20", "dkm", {"embedding_dim": 10, "channels": [1, 1, 1]}, {"embedding_dim": 20}),
+        ("topics", "dekm", {"noise": 0.0, "layerwise": False}, {"noise": 0.0, "layerwise": True}),
+    ],
+)
+def test_methods_that_ask_for_the_same_pretraining_share_it(
+    dataset: str, method: str, same: dict, other: dict
+) -> None:
+    for own, is_shared in ((same, True), (other, False)):
+        methods = {method: {"pretraining": own}}
+        experiment = Experiment(MINIMAL | {"datasets": {dataset: {}}, "methods": methods})
+        architecture = "mlp" if dataset == "topics" or method == "dkm" else "conv"
+        assert (experiment.pretraining(dataset, method) == architecture) is is_shared
+
+
+def test_the_defaults_of_a_pretraining_are_those_of_the_autoencoder() -> None:
+    found = {name: inspect.signature(Autoencoder).parameters[name].default for name in DEFAULTS}
+    assert found == DEFAULTS
 
 
 def test_every_mistake_is_listed_with_its_place_and_what_is_right() -> None:

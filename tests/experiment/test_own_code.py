@@ -297,6 +297,14 @@ def test_a_method_may_have_a_pretraining_of_its_own(read):
     assert experiment.method_settings("digits", "dkm") == {}
 
 
+def test_a_pretraining_that_nothing_starts_from_is_refused_at_a_dataset_too(read):
+    block = {"methods": {"mine": {"pretraining": {"n_epochs": 1}}}}
+    with pytest.raises(
+        InputError, match=r"datasets\.digits\.methods\.mine\.pretraining: set autoencoder too"
+    ):
+        read({"mine": {"estimator": "outside_good:Good"}}, {"digits": block})
+
+
 @pytest.mark.usefixtures("networks")
 @pytest.mark.parametrize(
     ("network", "text"),
