@@ -1,6 +1,5 @@
 """What the installation shows, and what it says when something is missing."""
 
-import re
 import subprocess
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -140,10 +139,24 @@ def test_a_python_that_does_not_exist_is_one_line() -> None:
     assert done.stderr.count("\n") == 1  # that of make itself
 
 
-def test_a_small_disk_is_refused(script: Any) -> None:
-    script.check_disk(10**10)
-    with pytest.raises(script.InstallError, match=re.escape("needs 3 GB of disk; 0.5 GB are free")):
-        script.check_disk(5 * 10**8)
+@pytest.mark.parametrize("torch", ["", "2.13.0+cpu"])
+def test_an_environment_without_pytorch_needs_disk_for_it(
+    script: Any, monkeypatch: pytest.MonkeyPatch, torch: str
+) -> None:
+    def go_on() -> None:
+        raise script.InstallError("the disk suffices")
+
+    monkeypatch.setattr(script, "installed_torch", lambda: torch)
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=5 * 10**9))
+    monkeypatch.setattr(script, "make_environment", go_on)
+    message = "the disk suffices" if torch else "The installation needs 6 GB of disk; 5.0 GB are free in"
+    with pytest.raises(SystemExit, match=message):
+        script.main()
+
+
+def test_no_environment_has_no_pytorch(script: Any, folder: Path) -> None:
+    assert not folder.exists()
+    assert script.installed_torch() == ""
 
 
 @pytest.mark.parametrize(("installed", "n"), [("", 2), ("2.1.0", 2), ("2.20.1+cpu", 1), ("3.0.0", 1)])

@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / ".venv"
 PYTHON = FOLDER / "bin" / "python"
-GIGABYTES = 3
+GIGABYTES = 6  # with PyTorch for NVIDIA GPUs, as on PyPI
 UNITS = {"bytes": 1e-6, "kB": 1e-3, "MB": 1.0, "GB": 1e3}
 DOWNLOAD = re.compile(r"Downloading (\S+?)(?:-[0-9]\S*)? \(([0-9.]+) (bytes|kB|MB|GB)\)")
 SECONDS_BETWEEN_LINES = 15  # on a pipe
@@ -26,7 +26,7 @@ RESOLVES_NOT = "requirements.txt does not resolve on this platform or with this 
 NO_NETWORK = "The packages could not be fetched"
 NO_COMPILER = "A package is compiled: a C compiler and Python's headers (gcc, python3-dev) are needed"
 REASONS = {  # what pip prints, and what it means
-    "No space left on device": f"The disk is full; {GIGABYTES} GB are needed, and some for temporary files",
+    "No space left on device": "The disk is full, the one of .venv or that of temporary files",
     "No matching distribution found": RESOLVES_NOT,
     "Could not find a version": RESOLVES_NOT,
     "ResolutionImpossible": RESOLVES_NOT,
@@ -82,14 +82,16 @@ class Progress:
 def main() -> None:
     """Install, or exit with one line."""
     try:
-        if not PYTHON.exists():
+        torch = installed_torch()
+        if not torch:
             check_disk(shutil.disk_usage(ROOT).free)
         print(
-            f"Installing into .venv, once; this takes a few minutes and {GIGABYTES} GB of disk.", flush=True
+            f"Installing into .venv, once; this takes a few minutes and up to {GIGABYTES} GB of disk.",
+            flush=True,
         )
         make_environment()
         requirements = (ROOT / "requirements.txt").read_text(encoding="utf-8").split()
-        requirements = without_kept_torch(requirements, installed_torch())
+        requirements = without_kept_torch(requirements, torch)
         install(requirements, Progress(len(requirements)))
         install(["--no-deps", "--no-build-isolation", "-e", str(ROOT)])
     except (InstallError, OSError) as error:
@@ -122,6 +124,8 @@ def make_environment() -> None:
 
 def installed_torch() -> str:
     """Version of PyTorch in .venv; empty if it has none."""
+    if not PYTHON.exists():
+        return ""
     code = "from importlib.metadata import version; print(version('torch'))"
     done = subprocess.run([PYTHON, "-c", code], capture_output=True, text=True)
     return done.stdout.strip() if done.returncode == 0 else ""
