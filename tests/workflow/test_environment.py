@@ -14,13 +14,15 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 CONDA_NAMES = {"torch": "pytorch", "matplotlib": "matplotlib-base"}
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-RUNTIME = [
-    Requirement(line) for line in (*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["workflow"])
-]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT = PYPROJECT["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+RUNTIME = [Requirement(line) for line in (*PROJECT["dependencies"], *EXTRAS["workflow"])]
 PATTERNS = ("*.md", "[a-z]*/README.md", "docs/**/*.md", "results/reference/*.md")
 PAGES = sorted({page for pattern in PATTERNS for page in ROOT.glob(pattern)})
-DEVELOPMENT = [Requirement(line) for line in PROJECT["optional-dependencies"]["dev"]]
+# The installation builds the package with what the environment has.
+BUILD = PYPROJECT["build-system"]["requires"]
+PINNED = [Requirement(line) for line in (*EXTRAS["dev"], *EXTRAS["docs"], *BUILD)]
 
 
 def conda_specifications() -> dict[str, str]:
@@ -29,7 +31,8 @@ def conda_specifications() -> dict[str, str]:
 
 
 def pins() -> dict[str, str]:
-    lines = (ROOT / "requirements.txt").read_text().splitlines()
+    files = (ROOT / "requirements.txt", ROOT / "docs" / "requirements.txt")
+    lines = [line for file in files for line in file.read_text().splitlines()]
     return {canonicalize_name(name): version for name, _, version in (line.partition("==") for line in lines)}
 
 
@@ -39,7 +42,7 @@ def test_conda_and_pip_name_the_same_packages_and_ranges() -> None:
     assert conda_specifications() == expected
 
 
-@pytest.mark.parametrize("requirement", RUNTIME + DEVELOPMENT, ids=lambda requirement: requirement.name)
+@pytest.mark.parametrize("requirement", RUNTIME + PINNED, ids=lambda requirement: requirement.name)
 def test_the_pinned_version_is_in_the_range(requirement: Requirement) -> None:
     assert requirement.specifier.contains(pins()[canonicalize_name(requirement.name)])
 
