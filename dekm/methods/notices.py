@@ -11,9 +11,9 @@ PATIENCE = 20  # iterations without a new minimum of the fraction of labels that
 UNSETTLED = 0.02  # mean fraction of labels that change in these iterations
 LARGE = 0.3  # fraction of all samples in one cluster, or twice the mean size if that is more
 SMALL = 0.05  # fraction of the mean size
-GROWTH = 2.0  # a size counts as large or small only if it changed by this factor since iteration 0
+GROWTH = 2.0  # a size or rank counts as large or small only if it changed by this factor since iteration 0
 FLAT = 1.2  # effective rank of an embedding that is nearly a line
-FLATTENED = 0.25  # fraction of the effective rank in iteration 0
+FLATTENED = 0.25  # fraction of the effective rank in iteration 0, or of the k - 1 that k clusters need
 SILHOUETTE_LOSS = 1 / 3  # of the silhouette of iteration 0
 SILHOUETTE_FLOOR = 0.02  # the smallest difference of two silhouettes that counts
 
@@ -51,7 +51,7 @@ def notices(
     """
     found = [*_unsettled(history), *_sizes(history, n_samples, n_clusters)]
     if min(n_clusters, embedding_dim) > 2:
-        found += _flat(history)
+        found += _flat(history, n_clusters)
     return found + list(_worse(first, last))
 
 
@@ -88,10 +88,11 @@ def _sizes(history: History, n_samples: int, n_clusters: int) -> Iterator[str]:
         )
 
 
-def _flat(history: History) -> Iterator[str]:
+def _flat(history: History, n_clusters: int) -> Iterator[str]:
     """Yield a notice for an embedding that has lost its dimensions."""
     first, last = history[0]["effective_rank"], history[-1]["effective_rank"]
-    if last < FLAT or last < FLATTENED * first:
+    is_line = last < FLAT and last * GROWTH <= first
+    if is_line or last < FLATTENED * min(first, n_clusters - 1):
         yield (
             f"The embedding has collapsed: it uses {last:.1f} dimensions (effective rank), {first:.1f} in "
             "iteration 0. Try more epochs of pretraining, other scaling of the samples or a smaller lr, and "

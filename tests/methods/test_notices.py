@@ -71,6 +71,14 @@ def test_a_collapsed_embedding_gives_a_notice(rank):
     assert f"it uses {rank} dimensions (effective rank), 6.0 in iteration 0" in notice
 
 
+@pytest.mark.parametrize(
+    ("k", "first", "last"), [(5, 1.0, 1.0), (3, 1.3, 1.1), (3, 11.3, 2.2), (4, 16.0, 2.9)]
+)
+def test_data_on_a_line_and_clusters_at_the_corners_of_a_simplex_give_no_notice(k, first, last):
+    start = SOUND | {"effective_rank": first}
+    assert notices([start, start | {"effective_rank": last}], 1000, k, 20, 0.2, 0.2) == []
+
+
 @pytest.mark.parametrize("sizes", [{"k": 2}, {"e": 1}, {"e": 2}])
 def test_a_small_embedding_and_two_clusters_may_be_a_line(sizes):
     assert found({"effective_rank": 1.0}, **sizes) == []
