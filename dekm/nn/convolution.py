@@ -46,9 +46,11 @@ class Convolution(nn.Conv2d):
 
     def forward(self, x: Float[Tensor, "b c h w"]) -> Float[Tensor, "b o i j"]:
         """As `torch.nn.Conv2d`."""
+        if not is_simple(self, x):
+            return super().forward(x)
         if x.is_cuda and self.in_channels == 1:
             return self.by_patches(x)
-        if not chooses_kernels(self, x):
+        if not kernels.are_for(x, self.weight):
             return super().forward(x)
         geometry = geometry_of(self, x.shape[2:], maps_of(self, x.shape[2:]))
         product = unrolled.maps if kernels.unrolls(geometry) else Maps.apply
@@ -81,9 +83,11 @@ class TransposedConvolution(nn.ConvTranspose2d):
         self, x: Float[Tensor, "b o i j"]
     ) -> Float[Tensor, "b c h w"]:
         """As `torch.nn.ConvTranspose2d`."""
+        if not is_simple(self, x):
+            return super().forward(x)
         if x.is_cuda and self.out_channels == 1:
             return self.by_patches(x)
-        if not chooses_kernels(self, x):
+        if not kernels.are_for(x, self.weight):
             return super().forward(x)
         geometry = geometry_of(self, self.sides, x.shape[2:])
         product = unrolled.images if kernels.unrolls(geometry) else Images.apply
@@ -173,11 +177,10 @@ def weight_gradient(
     return torch.ops.aten.convolution_backward(gradient, x, weight, None, *sizes, only_weight)[1]
 
 
-def chooses_kernels(layer: nn.Conv2d | nn.ConvTranspose2d, x: Tensor) -> bool:
-    """Whether the rules are for the products of a layer: float32 on the CPU, and a simple convolution."""
-    simple = (layer.groups, layer.dilation, layer.padding_mode) == (1, (1, 1), "zeros")
-    float32 = x.dtype == layer.weight.dtype == torch.float32 and not torch.is_autocast_enabled("cpu")
-    return simple and float32 and x.device.type == "cpu" and x.ndim == 4 and isinstance(layer.padding, tuple)
+def is_simple(layer: nn.Conv2d | nn.ConvTranspose2d, x: Tensor) -> bool:
+    """Whether the layer has zero padding by numbers and neither groups nor dilation, and x is a batch."""
+    options = (layer.groups, layer.dilation, layer.padding_mode)
+    return options == (1, (1, 1), "zeros") and isinstance(layer.padding, tuple) and x.ndim == 4
 
 
 def maps_of(layer: nn.Conv2d, sides: Sequence[int]) -> Pair:

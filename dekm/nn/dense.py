@@ -73,7 +73,6 @@ class Dense(nn.Linear):
 
     def forward(self, x: Float[Tensor, "*b p"]) -> Float[Tensor, "*b q"]:
         """As `torch.nn.Linear`."""
-        rows = x.ndim == 2 and x.shape[1] == self.in_features and x.dtype == torch.float32
-        if rows and x.device.type == "cpu":
+        if kernels.are_for(x, self.weight) and x.ndim == 2 and x.shape[1] == self.in_features:
             return linear(x, self.weight, self.bias)
         return super().forward(x)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import torch
+from torch import Tensor
 
 CPUINFO = Path("/proc/cpuinfo")
 PATCH_CHANNELS = 8  # patches of fewer channels are copied in runs that are too short
@@ -97,6 +98,17 @@ class Rules(NamedTuple):
     unrolls: bool = False
     gradients_by_patches: int = 0
     channels_by_shuffle: int = 0
+
+
+def are_for(x: Tensor, weight: Tensor) -> bool:
+    """Whether the rules are for a batch and the weights of a layer: float32 on the CPU.
+
+    An empty batch, autocast and a trace, which an export takes, are left to PyTorch.
+    """
+    is_traced = torch.jit.is_tracing()  # type: ignore[attr-defined]  # a public function of another module
+    if is_traced or torch.is_autocast_enabled("cpu") or not len(x):
+        return False
+    return x.device.type == "cpu" and x.dtype == weight.dtype == torch.float32
 
 
 def unrolls(geometry: Geometry) -> bool:

@@ -147,3 +147,20 @@ def test_convolutions_of_other_kinds_are_those_of_torch(options):
     theirs.load_state_dict(ours.state_dict())
     x = torch.rand(2, 4, 7, 8)
     torch.testing.assert_close(ours(x), theirs(x))
+
+
+@pytest.mark.parametrize("shape", [SHAPES[2], SHAPES[6]], ids=str)
+@pytest.mark.usefixtures("rules")
+def test_no_images_have_no_outputs_and_zero_gradients(shape):
+    for ours, exact, x in layers(*shape):
+        output, *gradients = output_and_gradients(ours, x[:0])
+        assert output.shape == exact(x[:0].double()).shape
+        assert not any(gradient.any() for gradient in gradients)
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.trace` is deprecated")
+@pytest.mark.usefixtures("rules")
+def test_a_trace_computes_batches_of_any_size():
+    for layer, _, x in layers(*SHAPES[6]):
+        traced = torch.jit.trace(layer, x)
+        torch.testing.assert_close(traced(x[:2]), layer(x[:2]))

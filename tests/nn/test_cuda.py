@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from sklearn.frozen import FrozenEstimator
+from torch import nn
 
 from dekm import Autoencoder
 from dekm.concurrency import run_concurrently
@@ -16,6 +17,7 @@ from dekm.datasets import DATASETS, preparation
 from dekm.experiment.jobs import cluster_cell, pretrain_cell
 from dekm.files import read_json
 from dekm.methods import METHODS
+from dekm.nn.convolution import Convolution
 from dekm.nn.networks import ConvAutoencoder, MLPAutoencoder, xavier_initialize
 from dekm.nn.own_network import build_network, seeded
 from dekm.nn.training import WARM_UP, Step, batches, squared_error
@@ -61,6 +63,14 @@ def test_captured_steps_equal_steps_that_are_not_captured(device, depth):
     torch.testing.assert_close(results[0][0], results[1][0], rtol=1e-4, atol=1e-5)
     assert results[0][1] == pytest.approx(results[1][1], rel=1e-4)
     assert results[0][1][-1] < results[0][1][0]
+
+
+@pytest.mark.parametrize("options", [{"dilation": 2}, {"padding_mode": "circular"}, {"padding": "valid"}])
+def test_convolutions_of_other_kinds_of_grey_images_are_those_of_torch(options):
+    ours, theirs = (kind(1, 6, 3, **options).to("cuda") for kind in (Convolution, nn.Conv2d))
+    theirs.load_state_dict(ours.state_dict())
+    x = torch.rand(2, 1, 7, 8).to("cuda")
+    torch.testing.assert_close(ours(x), theirs(x), rtol=1e-3, atol=1e-3)
 
 
 @pytest.mark.parametrize("device", DEVICES)

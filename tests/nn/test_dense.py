@@ -86,3 +86,29 @@ def test_frozen_weights_need_no_gradient():
     layer(x).sum().backward()
     torch.testing.assert_close(x.grad, layer.weight.sum(0).expand(4, 3))
     assert layer.weight.grad is None
+
+
+@pytest.mark.usefixtures("library")
+def test_no_rows_have_no_outputs_and_zero_gradients():
+    layer, x = layer_and_rows(4, 3, 2)
+    output = layer(x[:0])
+    output.sum().backward()
+    assert output.shape == (0, 2)
+    assert not layer.weight.grad.any()
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.trace` is deprecated")
+@pytest.mark.usefixtures("library")
+def test_a_trace_computes_batches_of_any_size():
+    layer, x = layer_and_rows(4, 3, 2)
+    traced = torch.jit.trace(layer, x)
+    torch.testing.assert_close(traced(x[:3]), layer(x[:3]))
+
+
+@pytest.mark.usefixtures("library")
+def test_autocast_and_weights_of_another_type_are_those_of_a_linear_layer():
+    layer, x = layer_and_rows(4, 3, 2)
+    with torch.autocast("cpu"):
+        assert layer(x).dtype == torch.bfloat16
+    with pytest.raises(RuntimeError, match="must have the same dtype"):
+        layer.double()(x)
