@@ -174,8 +174,10 @@ def describe_unseen_gpu(device: str) -> str:
     """A warning if PyTorch sees none of the GPUs that `VARIABLE` gives to this job; otherwise empty."""
     import torch
 
+    from dekm.nn.device import has_gpu
+
     given = os.environ.get(VARIABLE, "")
-    if device != "auto" or given in NO_GPU or torch.cuda.is_available():
+    if device != "auto" or given in NO_GPU or has_gpu():
         return ""
     return (
         f"{WARNING}{VARIABLE}={given} gives this job a GPU, but PyTorch {torch.__version__} does not see "

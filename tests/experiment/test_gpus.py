@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -192,8 +193,12 @@ def test_as_many_jobs_train_as_there_are_gpus(machine, monkeypatch, device: str,
     ("device", "value", "told"), [("auto", "3", True), ("auto", "", False), ("cpu", "3", False)]
 )
 def test_a_gpu_that_pytorch_does_not_see_is_told(monkeypatch, device: str, value: str, told: bool) -> None:
+    def is_available() -> bool:
+        warnings.warn("CUDA initialization: unknown error.\nMore lines.", stacklevel=1)
+        return False
+
     monkeypatch.setenv(VARIABLE, value)
-    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    monkeypatch.setattr("torch.cuda.is_available", is_available)
     text = describe_unseen_gpu(device)
     assert bool(text) is told
     assert not told or text.startswith(f"{WARNING}CUDA_VISIBLE_DEVICES=3 gives this job a GPU")
