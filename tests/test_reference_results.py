@@ -1,0 +1,63 @@
+"""The tables of results/reference follow from its runs, and the front of the README from these tables."""
+
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SETS = sorted(file.parent for file in (ROOT / "results" / "reference").glob("*/table3.csv"))
+KEYS = ["dataset", "method", "metric"]
+
+
+def split(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def text(value: float, decimals: int) -> str:
+    return "–" if pd.isna(value) else f"{value:.{decimals}f}"
+
+
+@pytest.mark.parametrize("folder", SETS, ids=lambda folder: folder.name)
+def test_the_means_are_those_of_the_runs(folder: Path) -> None:
+    runs = pd.read_csv(folder / "runs.csv").query("stage == 'cluster'").rename(columns={"subject": "method"})
+    values = runs.melt(["dataset", "method"], ["acc", "nmi"], "metric")
+    expected = 100 * values.groupby(KEYS)["value"].mean()
+    found = pd.read_csv(folder / "table3.csv").dropna(subset="mean").set_index(KEYS)["mean"]
+    assert len(found)
+    pd.testing.assert_series_equal(found, expected[found.index], check_names=False, rtol=1e-5)
+
+
+@pytest.mark.parametrize("folder", SETS, ids=lambda folder: folder.name)
+def test_every_run_has_its_history(folder: Path) -> None:
+    for run in pd.read_csv(folder / "runs.csv").query("stage == 'cluster'").itertuples():
+        history = pd.read_csv(folder / "history" / f"{run.dataset}-{run.subject}-s{run.seed}.csv")
+        assert history["acc"].iloc[-1] == pytest.approx(run.acc)
+
+
+def test_the_table_of_the_readme_is_that_of_the_reference_results() -> None:
+    cells = pd.concat(pd.read_csv(folder / "table3.csv") for folder in SETS)
+    known = {(row.method_label, row.dataset_label, row.metric): row for row in cells.itertuples()}
+    (table,) = re.findall(r"^\| \| USPS .*(?:\n\|.*)+", README, re.M)
+    (_, *datasets), _, *rows = map(split, table.splitlines())
+    assert len(rows) == cells["method"].nunique()
+    for method, *scores in rows:
+        for dataset, score in zip(datasets, scores, strict=True):
+            assert score == shown([known[method, dataset, metric] for metric in ("acc", "nmi")])
+
+
+def shown(cells: list) -> str:
+    """ACC and NMI of a cell with the paper's numbers in brackets; a dash if it was not run."""
+    here = "/".join(text(cell.mean, 1) for cell in cells)
+    paper = "/".join(text(cell.paper, 2) for cell in cells)
+    return "–" if pd.isna(cells[0].mean) else f"{here} ({paper})"
+
+
+@pytest.mark.parametrize("verdict", ["reproduced", "better", "worse", "undecided"])
+def test_the_readme_counts_the_verdicts(verdict: str) -> None:
+    found = pd.concat(pd.read_csv(folder / "verdicts.csv") for folder in SETS)["verdict"]
+    sentence = re.search(r"Of the paper's \d+ scores here, [^.]+\.", README)[0]
+    count = re.search(rf"(\d+) (?:are )?{verdict}", sentence)[1]
+    assert int(count) == (found == verdict).sum()
