@@ -1,12 +1,13 @@
 """K-means, Equation (2), on the device of the data."""
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
 from sklearn.cluster import KMeans
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 from torch import Tensor
 
 from dekm.clustering.lloyd import best_of_restarts, cluster_means, distance_blocks, lloyd
@@ -88,7 +89,7 @@ def kmeans(
     estimator = KMeans(n_clusters, max_iter=MAX_ITER, tol=TOL, random_state=random_state, **start)
     # Each thread adds its partial sum when it is done. Two terms have the same sum in either order; more than
     # two threads would make the last bits depend on which thread ends first.
-    with threadpool_limits(limits=min(2, torch.get_num_threads()), user_api="openmp"):
+    with thread_pools().limit(limits=min(2, torch.get_num_threads()), user_api="openmp"):
         estimator.fit(X.numpy())
     return Partition(
         torch.from_numpy(estimator.labels_.astype(np.int64)),
@@ -96,6 +97,12 @@ def kmeans(
         float(estimator.inertia_),
         int(estimator.n_iter_),
     )
+
+
+@cache
+def thread_pools() -> ThreadpoolController:
+    """The thread pools of the process; finding them takes almost as long as a short run."""
+    return ThreadpoolController()
 
 
 def kmeans_update(

@@ -3,6 +3,7 @@ import pytest
 import torch
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_info
 
 from dekm.clustering.kmeans import assign, kmeans, kmeans_update, nearest_center
 from dekm.errors import InputError
@@ -48,6 +49,24 @@ def test_successive_calls_with_one_random_state_differ(noise):
     random_state = np.random.RandomState(0)
     starts = [kmeans(torch.from_numpy(noise), 6, n_init=1, random_state=random_state) for _ in range(4)]
     assert len({partition.inertia for partition in starts}) > 1
+
+
+def test_the_points_are_summed_by_two_threads_at_most(noise, monkeypatch):
+    fit, seen = KMeans.fit, []
+
+    def counted(estimator, X):
+        seen.append({pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "openmp"})
+        return fit(estimator, X)
+
+    monkeypatch.setattr(KMeans, "fit", counted)
+    before = torch.get_num_threads()
+    torch.set_num_threads(4)
+    try:
+        run(noise, 6)
+        assert torch.get_num_threads() == 4
+    finally:
+        torch.set_num_threads(before)
+    assert seen == [{2}]
 
 
 def test_fewer_points_than_clusters_are_refused():
