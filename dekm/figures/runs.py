@@ -7,14 +7,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from dekm.figures.curves import draw_curves
 from dekm.figures.embedding import write_embedding
 from dekm.figures.fig3_samples import show_image
 from dekm.figures.sources import align, describe_data, read_history, representatives, single_input
 from dekm.figures.style import (
     COLUMN,
     PAGE,
-    colour,
-    label_iterations,
     new_figure,
     percent,
     save,
@@ -24,56 +23,8 @@ from dekm.figures.style import (
 from dekm.metrics import purities
 from dekm.results.folders import SeedFolder, complete_run
 
-CURVES = {"acc": "ACC", "nmi": "NMI", "ari": "ARI"}
 MAX_WITH_COUNTS = 12  # classes or clusters up to which a confusion matrix shows its counts
 MAX_WITHOUT_ROTATION = 25  # clusters up to which their numbers stand upright
-
-
-def draw_curves(history: pd.DataFrame, title: str) -> Figure:
-    """Draw the loss, the fraction of changed labels and the scores over the iterations.
-
-    Parameters
-    ----------
-    history : pandas.DataFrame
-        One row per iteration.
-    title : str
-        Title of the figure.
-
-    Returns
-    -------
-    Figure
-        Three panels; the third shows the inertia for data without labels.
-    """
-    with style():
-        figure = new_figure(PAGE, 2.3)
-        losses, changes, scores = figure.subplots(1, 3)
-        x = history["n_iter"].to_numpy(float)
-        marks = {"marker": "o", "markersize": 2.5} if len(x) < 40 else {}
-        for axes, name, label in (
-            (losses, "loss", "Loss (mean over the batches)"),
-            (changes, "changed", "Labels changed (%)"),
-        ):
-            values = history[name].to_numpy(float) * (100 if name == "changed" else 1)
-            axes.plot(x, values, color=colour(0), **marks)
-            axes.set(ylabel=label, ylim=(0, None))
-            if not np.isfinite(values).any():
-                axes.text(0.5, 0.5, "no values", transform=axes.transAxes, ha="center", color="gray")
-                axes.set(ylim=(0, 1))
-        for i, (name, label) in enumerate(CURVES.items()):
-            if name in history:
-                line = ("-", "--", ":")[i]
-                values = 100 * history[name].to_numpy(float)
-                scores.plot(x, values, color=colour((0, 2, 1)[i]), linestyle=line, label=label, **marks)
-        if "acc" in history:
-            scores.set(ylabel="Score (%)")
-            scores.legend()
-        else:
-            scores.plot(x, history["inertia"].to_numpy(float), color=colour(0), **marks)
-            scores.set(ylabel="Inertia")
-        for axes in (losses, changes, scores):
-            label_iterations(axes)
-        figure.suptitle(title, size=8)
-    return figure
 
 
 def draw_confusion(

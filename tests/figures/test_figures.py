@@ -11,6 +11,7 @@ from dekm.cli import main
 from dekm.errors import InputError
 from dekm.figures import FIGURES, write_figure
 from dekm.figures.classes import free_position
+from dekm.figures.curves import draw_curves
 from dekm.figures.fig1_frames import line_ends, nearest_frames, read_frames
 from dekm.figures.fig5_embeddings import project, subset
 from dekm.figures.style import colour, marker
@@ -240,6 +241,25 @@ def test_a_run_without_true_labels_has_no_confusion(make_run: Callable[..., Path
     make_history([0, 0, 0]).drop(columns=["acc", "nmi", "ari"]).to_csv(run / "history.csv", index=False)
     write_figure("runs", [run], tmp_path / "out")
     assert {file.stem for file in (tmp_path / "out").iterdir()} == {"curves", "embedding", "samples"}
+
+
+def test_the_curves_show_the_measures_that_need_no_labels() -> None:
+    measures = {
+        "smallest": [5, 4, 1],
+        "largest": [9, 12, 30],
+        "effective_rank": [3.0, 2.0, 1.0],
+        "inertia_fraction": [0.5, 0.4, 0.1],
+        "ari_first": [1.0, 0.9, -0.1],
+    }
+    axes = draw_curves(make_history([0.6, 0.7, 0.8], **measures), "DEKM").axes
+    shown = [[line.get_ydata().tolist() for line in panel.lines] for panel in axes[3:]]
+    assert shown == [
+        [measures["largest"], measures["smallest"]],
+        [measures["effective_rank"]],
+        [measures["inertia_fraction"], measures["ari_first"]],
+    ]
+    assert axes[5].get_ylim()[0] < -0.1
+    assert len(draw_curves(make_history([0.6, 0.7, 0.8]), "of an earlier version").axes) == 3
 
 
 def test_a_run_without_iterations_has_no_curves(make_run: Callable[..., Path], tmp_path: Path) -> None:
