@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from dekm.errors import InputError
+from dekm.files.reading import damaged
 from dekm.files.tables import read_table
 from dekm.results.result_set import ResultSet
 from dekm.tables.cells import PERCENT, averages
@@ -55,7 +56,7 @@ def compare(results: Path, reference: Path) -> pd.DataFrame:
         NOT_IN_REFERENCE: both["side"] == "left_only",
         NOT_IN_RESULTS: both["side"] == "right_only",
         OTHER_DATA: both["subsample"] != both["subsample_reference"],
-        ONE_SEED: smallest < 2,
+        ONE_SEED: ~(smallest >= 2),  # also where the number is missing
     }
     both["verdict"] = np.select(list(conditions.values()), list(conditions), default="")
     _check_testable(both["verdict"], results, reference)
@@ -135,7 +136,10 @@ def _means_of_table(source: Path) -> pd.DataFrame:
     file = next((file for file in files if file.is_file()), None)
     if file is None:
         raise InputError(f"{source} should be a folder with runs/ or table3.csv, or a table3.csv.")
-    means = read_table(file, [*KEYS, "reason"], VALUES, remedy="It should be a table3.csv.")
+    remedy = "It should be a table3.csv."
+    means = read_table(file, [*KEYS, "reason"], VALUES, remedy=remedy)
+    if means.duplicated(KEYS).any():
+        raise damaged(file, "it has a cell twice", remedy)
     return means.fillna({"reason": ""})
 
 

@@ -9,7 +9,7 @@ from dekm.datasets import DATASETS
 from dekm.errors import InputError
 from dekm.files import read_json, write_json
 from dekm.tables import write_table2, write_table3
-from dekm.tables.compare import DIFFER, compare, compare_grid
+from dekm.tables.compare import DIFFER, compare, compare_grid, read_means
 from dekm.tables.rendering.markdown import to_markdown
 from dekm.tables.table2 import table2
 from tests.helpers.handmade import write_facts, write_scores, write_summary
@@ -125,6 +125,17 @@ def test_a_path_that_is_no_set_of_results_raises(tmp_path: Path) -> None:
     (tmp_path / "runs" / "mnist" / "dekm").mkdir(parents=True)
     with pytest.raises(InputError, match="holds no finished cell"):
         compare(tmp_path, tmp_path)
+
+
+def test_a_table_with_a_cell_twice_or_without_numbers_of_seeds_decides_nothing(tmp_path: Path) -> None:
+    results, file = write_set(tmp_path / "new", dekm=0.9), tmp_path / "table3.csv"
+    table = read_means(results).assign(reason="", n_seeds=None)
+    table.to_csv(file, index=False)
+    with pytest.raises(InputError, match="have no cell with at least two seeds in both"):
+        compare(results, file)
+    pd.concat([table, table]).to_csv(file, index=False)
+    with pytest.raises(InputError, match="it has a cell twice"):
+        compare(results, file)
 
 
 @pytest.mark.usefixtures("restored_logging")
