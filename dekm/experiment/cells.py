@@ -16,7 +16,7 @@ from dekm.errors import InputError
 from dekm.experiment.checkpoints import SeedCheckpoint
 from dekm.experiment.gpus import describe_unseen_gpu
 from dekm.experiment.live import Live
-from dekm.experiment.provenance import facts, versions
+from dekm.experiment.provenance import facts, source_digest, versions
 from dekm.files import atomic_folder, digest, locked, recover, set_aside, write_json
 from dekm.nn.checkpoint import Checkpoint
 from dekm.nn.device import device_name, hardware, resolve_device
@@ -178,5 +178,6 @@ class Job:
 
 
 def checkpoint_key(key: str, device: str) -> str:
-    """Digest of all that the states of a training depend on, bit for bit."""
-    return digest({"key": key, "device": device_name(device), "versions": versions()})
+    """Digest of all that the states of a training depend on, bit for bit, and of the code of its record."""
+    record = source_digest("dekm.experiment.history")
+    return digest({"key": key, "device": device_name(device), "versions": versions(), "record": record})

@@ -14,7 +14,7 @@ import torch
 from safetensors import safe_open
 
 from dekm.datasets import DATASETS, preparation
-from dekm.experiment import checkpoints
+from dekm.experiment import cells, checkpoints
 from dekm.experiment.checkpoints import SeedCheckpoint, read_checkpoint
 from dekm.experiment.jobs import cluster_cell, pretrain_cell
 from dekm.files import read_json
@@ -165,6 +165,16 @@ def test_a_changed_setting_does_not_continue_another_training(results, die_after
     first = (cell / "seed0/loss.csv").read_text()
     pretrain(results, settings=changed, fresh=True)
     assert (cell / "seed0/loss.csv").read_text() == first
+
+
+def test_a_changed_record_does_not_continue(results, die_after, monkeypatch, caplog):
+    die_after(2)
+    with pytest.raises(KilledError):
+        pretrain(results)
+    die_after(None)
+    monkeypatch.setattr(cells, "source_digest", lambda *_: "of another version")
+    pretrain(results)
+    assert "is ignored: it is a checkpoint of other settings, code or device" in caplog.text
 
 
 def test_fresh_starts_from_the_beginning(results, die_after, caplog):
