@@ -1,5 +1,6 @@
 """A checkpoint in memory that interrupts the training which keeps its state there."""
 
+import json
 from collections.abc import Callable
 
 from dekm.nn.checkpoint import Checkpoint, State
@@ -23,11 +24,7 @@ class Memory(Checkpoint):
     def save(self, state: Callable[[], State]) -> None:
         found = state()
         tensors = {name: value.detach().cpu().clone() for name, value in found.tensors.items()}
-        self.kept = State(tensors, {name: copied(value) for name, value in found.values.items()})
+        self.kept = State(tensors, json.loads(json.dumps(found.values)))  # as a file keeps them
         self.n_saved += 1
         if self.n_saved == self.stop_after:
             raise InterruptedTrainingError
-
-
-def copied(value: object) -> object:
-    return [copied(item) for item in value] if isinstance(value, list | tuple) else value
