@@ -123,16 +123,17 @@ def choose_k(file: Path, k: str, datasets: list[str], methods: list[str]) -> Non
 
     from dekm.cli.outputs import schema_file
     from dekm.experiment.checks import read_experiment
-    from dekm.experiment.choose_k import CHEAP, recommend, run_trials
+    from dekm.experiment.choose_k import recommend, run_trials
     from dekm.experiment.config_file import read_config_file
     from dekm.figures import write_figure
     from dekm.files.writing import write_text
+    from dekm.results.advice import SIMPLE
     from dekm.results.result_set import ResultSet
     from dekm.spreadsheets import to_csv
 
     numbers = parse_numbers(k)
     experiment = read_experiment(read_config_file(file), schema_file(), file.absolute().parent)
-    chosen = methods or [name for name in CHEAP if name in experiment.methods] or ["k_means"]
+    chosen = methods or [name for name in SIMPLE if name in experiment.methods] or ["k_means"]
     for name in [*(datasets or experiment.datasets)]:
         if name not in experiment.datasets:
             raise InputError(unknown_name("--datasets", name, list(experiment.datasets)))

@@ -18,12 +18,13 @@ from dekm.experiment.config import Experiment
 from dekm.experiment.estimators import build, fit
 from dekm.experiment.history import History
 from dekm.experiment.protocols import VECTOR_EMBEDDING_DIM
+from dekm.methods import KNOWN
 from dekm.methods.autoencoder import Autoencoder
+from dekm.results.advice import SIMPLE, SIMPLE_WINS
 from dekm.results.result_set import ResultSet
 
 logger = logging.getLogger(__name__)
 
-CHEAP = ("k_means", "pca_k_means", "ae_k_means")
 NEAR = 0.01  # difference of two silhouettes that says little
 
 
@@ -153,7 +154,8 @@ def measure(label: str, k: int, X: Any, fits: Sequence[np.ndarray]) -> Trial:
 def recommend(trials: Sequence[Trial]) -> str:
     """The number of clusters with the largest silhouette of each method, and the best of all.
 
-    Numbers whose silhouette is within `NEAR` of the best are named, because they are about equally good.
+    Numbers whose silhouette is within `NEAR` of the best are named, because they are about equally good, and
+    it is said if a simple method is better than a deep one.
     """
     best: list[Trial] = []
     lines: list[str] = []
@@ -167,7 +169,10 @@ def recommend(trials: Sequence[Trial]) -> str:
     if not best:
         return "No number of clusters has a silhouette."
     first = max(best, key=lambda trial: fmean(trial.silhouette))
-    return "\n".join([*lines, f"Recommended: k = {first.k}, by {first.label}.", LIMITS])
+    simple = {KNOWN[name].label for name in SIMPLE}
+    wins = first.label in simple and any(trial.label not in simple for trial in best)
+    chosen = f"Recommended: k = {first.k}, by {first.label}.{SIMPLE_WINS if wins else ''}"
+    return "\n".join([*lines, chosen, LIMITS])
 
 
 LIMITS = (

@@ -5,6 +5,7 @@ from statistics import fmean
 from dekm.results.result_set import ResultSet
 
 SIMPLE = ("k_means", "pca_k_means", "ae_k_means")  # they train nothing for the clusters, the simplest first
+SIMPLE_WINS = " A simple method separates these samples best, by a measure that favours it."
 DIGITS = 3  # of a silhouette; smaller differences say nothing
 
 
@@ -45,8 +46,6 @@ def advice(results: ResultSet, dataset: str) -> str:
     shown = ", ".join(f"{label} {value:.{DIGITS}f}" for (_, label), value in means.items())
     best = [cell for cell, value in means.items() if value == max(means.values())]
     labels = " and ".join(label for _, label in best)
-    simple = ""
-    if best[0][0] in SIMPLE:
-        simple = " A simple method separates these samples best, by a measure that favours it."
+    simple = SIMPLE_WINS if best[0][0] in SIMPLE else ""
     verb = "has" if len(best) == 1 else "have"
     return f"{dataset}: {labels} {verb} the largest silhouette of the samples.{simple} All: {shown}."

@@ -38,6 +38,13 @@ def test_the_largest_silhouette_is_recommended_with_those_about_as_good() -> Non
     assert recommend([trial("K-means", 2)]) == "No number of clusters has a silhouette."
 
 
+def test_a_simple_method_that_wins_over_a_deep_one_is_said() -> None:
+    said = "by K-means. A simple method separates these samples best"
+    assert said in recommend([trial("K-means", 2, 0.3), trial("DEKM", 2, 0.1)])
+    assert said not in recommend([trial("K-means", 2, 0.3), trial("AE+K-means", 2, 0.1)])
+    assert "A simple method" not in recommend([trial("K-means", 2, 0.1), trial("DEKM", 2, 0.3)])
+
+
 def test_partitions_are_measured_over_the_seeds() -> None:
     X = np.repeat(np.eye(3), 4, axis=0) + np.random.default_rng(0).normal(0, 0.01, (12, 3))
     labels = np.repeat(np.arange(3), 4)
