@@ -178,11 +178,22 @@ def fit_pca(X: Float[np.ndarray, "n d"], variance: float) -> PCA:
     """The fewest principal components that explain a fraction of the variance.
 
     The mean is subtracted first, since float32 covariances of values far from the origin lose their digits.
+
+    Raises
+    ------
+    InputError
+        If the variance is infinite in float32.
     """
     mean = X.mean(axis=0, dtype=np.float64).astype(np.float32)
+    centered = X - mean
+    if not np.isfinite(np.vdot(centered, centered)):
+        raise InputError(
+            f"X has values up to {np.abs(centered).max():.3g} from their mean, whose squares have no finite "
+            "sum in float32: PCA needs samples of a smaller scale."
+        )
     pca = PCA(variance, svd_solver=pca_solver(*X.shape), copy=False)
     with np.errstate(invalid="ignore"):  # equal samples have no variance, of which a fraction is 0 / 0
-        pca.fit(X - mean)
+        pca.fit(centered)
     pca.mean_ += mean
     # A loaded file has the components in C order. The memory order decides the last bits of a matrix
     # product, so the fitted components are stored in that order too.

@@ -58,7 +58,10 @@ class Iteration:
 
     @cached_property
     def inertia_fraction(self) -> float:
-        """Inertia as a fraction of the total scatter of H, in [0, 1]; NaN if all points are equal."""
+        """Inertia as a fraction of the total scatter of H; NaN if all points are equal.
+
+        It is at most 1 if the centers are the means of their clusters, which DEC and DKM learn instead.
+        """
         total = float(self.H.var(0, correction=0).sum(dtype=torch.float64)) * len(self.H)
         return self.inertia / total if total > 0 else float("nan")
 
@@ -72,8 +75,9 @@ class Iteration:
         """
         if self.H.shape[1] > RANK_DIMS:
             return float("nan")
-        centered = self.H - self.H.mean(0)
-        variances = torch.linalg.eigvalsh((centered.T @ centered).double()).clamp_min(0)
+        H = self.H.double()  # squares of large and of small values are infinite or zero in float32
+        centered = H - H.mean(0)
+        variances = torch.linalg.eigvalsh(centered.T @ centered).clamp_min(0)
         fractions = variances / variances.sum()
         return float(torch.special.entr(fractions).sum().exp())
 

@@ -65,6 +65,13 @@ def test_pca_of_equal_samples_is_zero(shape, make_method):
     np.testing.assert_allclose(estimator.embedding_, np.zeros((shape[0], 1)), atol=1e-6)
 
 
+@pytest.mark.parametrize("shape", [(12, 4), (4, 12)])
+def test_pca_of_values_whose_squares_are_infinite_is_refused(shape, make_method):
+    X = 1e30 * np.random.default_rng(0).random(shape)
+    with pytest.raises(InputError, match=r"X has values up to .*e\+29 from their mean, whose squares"):
+        make_method("pca_k_means").fit(X)
+
+
 @pytest.mark.parametrize("variance", [0.0, 1.0, 1.5, -0.1])
 def test_an_invalid_fraction_of_the_variance_is_refused(variance, make_method, blobs):
     with pytest.raises(InputError, match=f"variance={variance}"):

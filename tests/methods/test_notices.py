@@ -137,6 +137,14 @@ def test_a_line_has_rank_one_and_equal_points_have_none():
     assert np.isnan(iteration(np.ones((4, 3)), [0, 0, 1, 1], 2).inertia_fraction)
 
 
+@pytest.mark.parametrize("scale", [1e-30, 1e30])
+def test_the_rank_does_not_depend_on_the_scale_of_the_points(noise, scale):
+    ranks = [
+        iteration(factor * noise, np.arange(200) % 4, 4).effective_rank for factor in (1, np.float32(scale))
+    ]
+    assert ranks[0] == pytest.approx(ranks[1], rel=1e-5)
+
+
 def test_samples_of_many_dimensions_have_no_rank_and_need_no_square_matrix():
     wide = iteration(np.random.default_rng(0).random((4, 200_000)), [0, 0, 1, 1], 2)
     assert np.isnan(wide.effective_rank)
