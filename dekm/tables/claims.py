@@ -171,10 +171,10 @@ def claims_grid(rows: pd.DataFrame) -> Grid:
     header += [("Comparisons", name) for name in counted]
     caption = (
         "By our runs: paired t tests of the differences of methods; a verdict allows for the number of its "
-        f"comparisons and is wrong with a probability of at most {LEVEL:.0%}; it is about the datasets "
-        "and methods that were run. A claim about all datasets holds if every comparison holds, one about "
-        f"most if it holds on more than half. Margins in percentage points: similar and competitive {MARGIN:g}, "
-        f"large {LARGE_MARGIN:g}, slightly less than {LARGE_MARGIN:g}. Comparisons are counted by separate tests; "
+        f"comparisons and is wrong with a probability of at most {LEVEL:.0%}; it is about the datasets and "
+        "methods that were run. A claim about all datasets holds if every comparison holds, one about most if "
+        f"it holds on more than half. Margins in percentage points: similar and competitive {MARGIN:g}, large "
+        f"{LARGE_MARGIN:g}, slightly less than {LARGE_MARGIN:g}. Comparisons are counted by separate tests; "
         "the weakest is shown with its 95 % confidence interval. By the paper's numbers: its numbers as they "
         "are printed, without a test, as it reports no standard deviations."
     )
