@@ -172,11 +172,11 @@ def claims_grid(rows: pd.DataFrame) -> Grid:
     caption = (
         "By our runs: paired t tests of the differences of methods; a verdict allows for the number of its "
         f"comparisons and is wrong with a probability of at most {LEVEL:.0%}; it is about the datasets and "
-        "methods that were run. A claim about all datasets holds if every comparison holds, one about most if "
-        f"it holds on more than half. Margins in percentage points: similar and competitive {MARGIN:g}, large "
-        f"{LARGE_MARGIN:g}, slightly less than {LARGE_MARGIN:g}. Comparisons are counted by separate tests; "
-        "the weakest is shown with its 95 % confidence interval. By the paper's numbers: its numbers as they "
-        "are printed, without a test, as it reports no standard deviations."
+        "methods that were run. A claim about all datasets holds if every comparison holds, one about most "
+        "if it holds on more than half. Margins in percentage points: similar and competitive "
+        f"{MARGIN:g}, large {LARGE_MARGIN:g}, slightly less than {LARGE_MARGIN:g}. Comparisons are counted "
+        "by separate tests; the weakest is shown with its 95 % confidence interval. By the paper's numbers: "
+        "its numbers as they are printed, without a test, as it reports no standard deviations."
     )
     columns = [*header, ("", "Weakest comparison")]
     return Grid("claims", "The paper's claims", columns, lines, caption)
