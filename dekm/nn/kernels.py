@@ -159,7 +159,10 @@ def this_processor() -> Processor:
 
 def vendor() -> str:
     """Vendor of the processor: "amd", "intel", or "other" if it is not known."""
-    described = CPUINFO.read_text(encoding="utf-8") if CPUINFO.exists() else platform.processor()
+    try:
+        described = CPUINFO.read_text(encoding="utf-8", errors="replace")
+    except OSError:  # another system than Linux, or a sandbox
+        described = platform.processor()
     return next((name for key, name in VENDORS.items() if key in described), "other")
 
 

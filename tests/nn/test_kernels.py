@@ -33,18 +33,20 @@ def test_other_processors_and_builds_use_the_kernels_of_torch(processor):
     [
         ("vendor_id\t: AuthenticAMD\n", "amd"),
         ("vendor_id\t: GenuineIntel\n", "intel"),
+        ("model name\t: \udcff\nvendor_id\t: GenuineIntel\n", "intel"),
         ("CPU implementer\t: 0x41\n", "other"),
     ],
 )
 def test_the_vendor_is_read_from_the_kernel(text, vendor, tmp_path, monkeypatch):
     file = tmp_path / "cpuinfo"
-    file.write_text(text)
+    file.write_text(text, encoding="utf-8", errors="surrogateescape")
     monkeypatch.setattr(kernels, "CPUINFO", file)
     assert kernels.vendor() == vendor
 
 
-def test_the_vendor_is_known_without_a_file_of_the_kernel(tmp_path, monkeypatch):
-    monkeypatch.setattr(kernels, "CPUINFO", tmp_path / "missing")
+@pytest.mark.parametrize("name", ["missing", ""])
+def test_the_vendor_is_known_without_a_file_of_the_kernel_that_can_be_read(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(kernels, "CPUINFO", tmp_path / name)
     monkeypatch.setattr("platform.processor", lambda: "Intel64 Family 6 Model 85 Stepping 7, GenuineIntel")
     assert kernels.vendor() == "intel"
     monkeypatch.setattr("platform.processor", lambda: "arm")
