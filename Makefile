@@ -18,6 +18,10 @@ WORKERS := --numprocesses=logical --maxprocesses=8 --dist=worksteal
 help: ## Show the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /|/' | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
 
+# An upgrade of the system may have removed the Python of .venv.
+ifeq ($(shell test -x $(BIN)/python || echo missing),missing)
+.PHONY: .venv/installed
+endif
 .venv/installed: requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null || \
 		{ echo "Python >= 3.11 is needed; $(PYTHON) is $$($(PYTHON) --version 2>&1). Try: make PYTHON=python3.12"; exit 1; }

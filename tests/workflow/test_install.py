@@ -1,6 +1,7 @@
 """What the installation shows, and what it says when something is missing."""
 
 import subprocess
+import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import SimpleNamespace
@@ -118,6 +119,17 @@ def test_an_environment_whose_python_was_removed_is_made_again(
     (folder / "bin" / "python").symlink_to("/usr/bin/python3.0")
     script.make_environment()
     assert (folder / "bin" / "python").exists()
+
+
+@pytest.mark.parametrize(("target", "is_made"), [("/usr/bin/python3.0", True), (sys.executable, False)])
+def test_make_installs_again_where_the_python_was_removed(tmp_path: Path, target: str, is_made: bool) -> None:
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    (tmp_path / ".venv" / "bin" / "python").symlink_to(target)
+    for name in ("requirements.txt", "pyproject.toml", ".venv/installed"):
+        (tmp_path / name).touch()
+    make = ["make", "--dry-run", "--file", SCRIPT.parents[2] / "Makefile", ".venv/installed"]
+    done = subprocess.run(make, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert ("install.py" in done.stdout) is is_made
 
 
 @pytest.mark.parametrize("name", ["a:b", "file"])
