@@ -6,9 +6,9 @@ import numpy as np
 import torch
 
 from dekm.clustering.kmeans import kmeans
+from dekm.methods.base import fitting
 from dekm.methods.deep import DeepClusterer
 from dekm.methods.iteration import Iteration, OnIteration
-from dekm.nn.device import default_modes
 from dekm.nn.training import encode
 
 
@@ -66,7 +66,7 @@ class AEKMeans(DeepClusterer):
         self.random_state = random_state
         self.on_iteration = on_iteration
 
-    @default_modes()
+    @fitting
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster `X`; `y` is ignored."""
         random_state, _ = self.start_fit()

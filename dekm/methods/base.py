@@ -1,10 +1,12 @@
 """Base class of all methods: an embedding, cluster centers in it, and the nearest center as the label."""
 
 import contextlib
+import functools
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 import torch
@@ -25,6 +27,19 @@ from dekm.methods.validation import MOST_RESTARTS, Constraints, Integer, check_p
 from dekm.metrics import silhouette
 from dekm.nn.device import default_modes, resolve_device
 from dekm.scaling import InputScaling
+
+Fit = TypeVar("Fit", bound=Callable[..., Any])
+
+
+def fitting(fit: Fit) -> Fit:
+    """Decorate the `fit` of a method: it runs in the default modes, and closes what it opened if it fails."""
+
+    @functools.wraps(fit)
+    def closed(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with default_modes(), contextlib.ExitStack() as self._until_finished:
+            return fit(self, *args, **kwargs)
+
+    return cast(Fit, closed)
 
 
 class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Saved):
@@ -162,7 +177,9 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         self.history_: list[dict[str, float]] = []
         self._first_labels: Tensor | None = None
         self._bar = IterationBar(type(self).__name__, self.planned_iterations, shown=self.progress)
-        self._until_finished = contextlib.ExitStack()
+        if not hasattr(self, "_until_finished"):  # of a `fit` without `fitting`
+            self._until_finished = contextlib.ExitStack()
+        self._until_finished.callback(self._bar.close)
         self._started = time.perf_counter()
         self._seed = int(random_state.randint(2**31 - 1))
         return random_state, torch.Generator().manual_seed(self._seed)
@@ -191,7 +208,6 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         n_iter : int
             Number of updates of the representation.
         """
-        self._bar.close()
         self._until_finished.close()
         self.embedding_ = H.cpu().numpy()
         self.labels_ = partition.labels.cpu().numpy()

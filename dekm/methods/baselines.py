@@ -10,11 +10,10 @@ from torch import Tensor
 
 from dekm.clustering.kmeans import kmeans
 from dekm.errors import InputError
-from dekm.methods.base import Clusterer
+from dekm.methods.base import Clusterer, fitting
 from dekm.methods.iteration import Iteration, OnIteration
 from dekm.methods.persistence import Facts, Tensors, learned, set_learned, with_prefix, without_prefix
 from dekm.methods.validation import Constraints, Number
-from dekm.nn.device import default_modes
 
 
 class KMeans(Clusterer):
@@ -71,7 +70,7 @@ class KMeans(Clusterer):
         self.random_state = random_state
         self.on_iteration = on_iteration
 
-    @default_modes()
+    @fitting
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster `X`; `y` is ignored."""
         random_state, _ = self.start_fit()

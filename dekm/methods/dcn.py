@@ -11,12 +11,12 @@ from torch.nn.functional import one_hot
 
 from dekm.clustering.kmeans import kmeans, nearest_center
 from dekm.methods.autoencoder import Autoencoder
+from dekm.methods.base import fitting
 from dekm.methods.deep import DeepClusterer
 from dekm.methods.iteration import Iteration, OnIteration
 from dekm.methods.validation import Constraints, Integer, Number
 from dekm.metrics import label_change
 from dekm.nn.checkpoint import NO_CHECKPOINT, Checkpoint
-from dekm.nn.device import default_modes
 from dekm.nn.training import Step, batches, encode, squared_error, steps_per_epoch, train
 
 FIRST_COUNT = 100  # of every cluster, as in the authors' code
@@ -153,7 +153,7 @@ class DCN(DeepClusterer):
         self.on_iteration = on_iteration
         self.progress = progress
 
-    @default_modes()
+    @fitting
     def fit(self, X: Any, y: Any = None, *, checkpoint: Checkpoint = NO_CHECKPOINT) -> Self:
         """Cluster `X`; `y` is ignored. An interrupted fit continues from its `checkpoint`."""
         random_state, generator = self.start_fit()

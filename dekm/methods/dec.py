@@ -14,6 +14,7 @@ from torch.nn.functional import mse_loss
 
 from dekm.clustering.kmeans import assign, kmeans
 from dekm.methods.autoencoder import Autoencoder
+from dekm.methods.base import fitting
 from dekm.methods.deep import DeepClusterer
 from dekm.methods.iteration import Iteration, OnIteration
 from dekm.methods.soft_assignment import kl_divergence, soft_assignment, target_distribution
@@ -154,7 +155,7 @@ class DEC(DeepClusterer):
         self.on_iteration = on_iteration
         self.progress = progress
 
-    @default_modes()
+    @fitting
     def fit(self, X: Any, y: Any = None, *, checkpoint: Checkpoint = NO_CHECKPOINT) -> Self:
         """Cluster `X`; `y` is ignored. An interrupted fit continues from its `checkpoint`."""
         random_state, generator = self.start_fit()

@@ -11,13 +11,14 @@ from torch import Tensor
 from dekm.clustering.kmeans import Partition, kmeans, kmeans_update
 from dekm.clustering.scatter import sorted_eigenvectors, within_class_scatter
 from dekm.errors import InputError
+from dekm.methods.base import fitting
 from dekm.methods.deep import DeepClusterer
 from dekm.methods.iteration import Iteration, OnIteration
 from dekm.methods.representation import move_to_centroids, representation_loss
 from dekm.methods.validation import MOST_RESTARTS, Choice, Constraints, Integer, Number
 from dekm.metrics import label_change
 from dekm.nn.checkpoint import NO_CHECKPOINT, Checkpoint, copy_values
-from dekm.nn.device import default_modes, precision_of_steps
+from dekm.nn.device import precision_of_steps
 from dekm.nn.training import Step, batches, encode, squared_error, steps_per_epoch, train
 
 MARGIN = 1e-4  # relative difference of inertia up to which two partitions count as equally good
@@ -158,7 +159,7 @@ class DEKM(DeepClusterer):
         self.on_iteration = on_iteration
         self.progress = progress
 
-    @default_modes()
+    @fitting
     def fit(self, X: Any, y: Any = None, *, checkpoint: Checkpoint = NO_CHECKPOINT) -> Self:
         """Cluster `X`; `y` is ignored. An interrupted fit continues from its `checkpoint`."""
         if self.init_update == "fresh" and self.n_init_update == 0:

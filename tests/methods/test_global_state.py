@@ -9,6 +9,7 @@ import torch
 
 from dekm.errors import InputError
 from tests.helpers.methods import assert_same, every_kind, every_method
+from tests.helpers.networks import random_network
 
 
 @contextlib.contextmanager
@@ -95,3 +96,15 @@ def test_a_tensor_is_read_like_the_array_of_its_values(change, make_method, blob
 def test_a_tensor_without_real_values_is_named(kind, make_method):
     with pytest.raises(InputError):
         make_method("k_means").fit(torch.ones(20, 3).to(kind))
+
+
+def test_a_fit_that_fails_leaves_the_generator_of_pytorch_as_it_was(make_method, tiny, blobs):
+    def interrupt(iteration):
+        raise KeyboardInterrupt
+
+    before = torch.get_rng_state()
+    estimator = make_method("dekm", autoencoder=tiny(network=random_network), on_iteration=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        estimator.fit(blobs.X)
+    assert torch.equal(torch.get_rng_state(), before)
+    estimator.set_params(on_iteration=None).fit(blobs.X)
