@@ -9,11 +9,12 @@ import pandas as pd
 
 from dekm.errors import InputError
 from dekm.files import atomic_file, write_text
+from dekm.results.folders import CellFolder
 from dekm.results.result_set import ResultSet
 from dekm.results.seed import SeedFolder
 from dekm.results.status import read_status
 from dekm.tables import write_table2, write_table3
-from dekm.tables.loading import read_facts
+from dekm.tables.loading import read_facts, read_summary
 
 TABLE2, TABLE3 = "table2.csv", "table3.csv"
 MACHINE = ("commit", "device", "platform", "threads", "kernels", "versions")
@@ -54,7 +55,7 @@ def publish(
     if out.resolve() == results.resolve():
         raise InputError(f"{out} should be another folder than that of the results.")
     result_set = ResultSet(results)
-    seeds = sorted(result_set.seeds(), key=place)
+    seeds = sorted(filter(is_counted, result_set.seeds()), key=place)
     runs = [seed for seed in seeds if seed.stage == "cluster"]
     if not runs:
         raise InputError(f"{results} should be a folder of results; it holds no complete run.")
@@ -78,6 +79,12 @@ def is_in_tables(results: ResultSet, dataset: str) -> bool:
     """Whether a dataset was run, and not for Figure 1 alone, which shows some of the classes."""
     has_runs = (results.path / "runs" / dataset).is_dir()
     return has_runs and read_facts(results.data(dataset)).get("n_classes") is None
+
+
+def is_counted(seed: SeedFolder) -> bool:
+    """Whether the summary of a seed's cell counts it or does not exist yet; others have earlier settings."""
+    counted = read_summary(CellFolder(seed.path.parent)).get("seeds")
+    return counted is None or str(seed.facts["seed"]) in counted
 
 
 def place(seed: SeedFolder) -> tuple[str, str, str, int]:
