@@ -1,5 +1,6 @@
 """The files around the code that reviewers ask for: their links, their versions, their descriptions."""
 
+import json
 import re
 import shlex
 from collections.abc import Iterator
@@ -77,6 +78,13 @@ def undescribed(schema: Any, place: str = "") -> Iterator[str]:
 
 def test_every_key_of_the_configuration_has_a_description() -> None:
     assert not list(undescribed(SCHEMA))
+
+
+def test_classifiers_nox_and_hosted_checks_name_the_same_pythons() -> None:
+    found = re.findall(r"Python :: (3\.\d+)", (ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    (line,) = re.findall(r"^PYTHONS = (.*)$", (ROOT / "noxfile.py").read_text(encoding="utf-8"), re.M)
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yml").read_text())
+    assert found == json.loads(line) == workflow["jobs"]["linux"]["strategy"]["matrix"]["python"]
 
 
 def test_hosted_checks_run_what_the_project_runs() -> None:
