@@ -52,13 +52,13 @@ def publish(
     InputError
         If there is no complete run, a file of the results is damaged, or `out` is the folder of results.
     """
-    if out.resolve() == results.resolve():
-        raise InputError(f"{out} should be another folder than that of the results.")
     result_set = ResultSet(results)
     seeds = sorted(filter(is_counted, result_set.seeds()), key=place)
     runs = [seed for seed in seeds if seed.stage == "cluster"]
     if not runs:
         raise InputError(f"{results} should be a folder of results; it holds no complete run.")
+    if out.exists() and out.samefile(results):
+        raise InputError(f"{out} should be another folder than that of the results.")
     known = [*(labels or {}), *sorted({seed.facts["dataset"] for seed in runs})]
     datasets = [name for name in dict.fromkeys(known) if is_in_tables(result_set, name)]
     own = [cell["method"] for cell in result_set.summaries() if cell.get("in_table", True)]
