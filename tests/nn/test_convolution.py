@@ -158,7 +158,8 @@ def test_no_images_have_no_outputs_and_zero_gradients(shape):
         assert not any(gradient.any() for gradient in gradients)
 
 
-@pytest.mark.filterwarnings("ignore:`torch.jit.trace` is deprecated")
+@pytest.mark.filterwarnings("ignore:`torch.jit.trace:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::torch.jit.TracerWarning")
 @pytest.mark.usefixtures("rules")
 def test_a_trace_computes_batches_of_any_size():
     for layer, _, x in layers(*SHAPES[6]):

@@ -97,7 +97,8 @@ def test_no_rows_have_no_outputs_and_zero_gradients():
     assert not layer.weight.grad.any()
 
 
-@pytest.mark.filterwarnings("ignore:`torch.jit.trace` is deprecated")
+@pytest.mark.filterwarnings("ignore:`torch.jit.trace:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::torch.jit.TracerWarning")
 @pytest.mark.usefixtures("library")
 def test_a_trace_computes_batches_of_any_size():
     layer, x = layer_and_rows(4, 3, 2)
