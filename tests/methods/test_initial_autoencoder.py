@@ -1,11 +1,13 @@
 """The pretrained autoencoder that a deep method starts from."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 
+from dekm import DCN, DEC, DEKM, DKM, AEKMeans
 from dekm.errors import InputError
 from dekm.methods.autoencoder import Autoencoder
 from tests.helpers.methods import assert_same, deep_method
@@ -51,3 +53,43 @@ def test_an_unfitted_autoencoder_is_cloned(name, make_method, tiny, blobs):
     autoencoder = tiny()
     make_method(name, autoencoder=autoencoder).fit(blobs.X)
     assert not hasattr(autoencoder, "module_")
+
+
+class PretrainingReachedError(Exception):
+    """Ends a fit when its pretraining begins; the published one takes minutes."""
+
+
+@pytest.mark.parametrize(
+    ("method", "shape", "architecture", "embedding_dim"),
+    [
+        (DEKM, (4, 8, 8, 1), "auto", 3),
+        (DEKM, (4, 6), "auto", 10),
+        (AEKMeans, (4, 8, 8, 1), "auto", 3),
+        (DEC, (4, 8, 8, 1), "mlp", 10),
+        (DCN, (4, 6), "mlp", 10),
+        (DKM, (4, 8, 8, 1), "mlp", 3),
+    ],
+)
+def test_without_an_autoencoder_a_method_pretrains_the_published_one(
+    method, shape, architecture, embedding_dim, monkeypatch
+):
+    def begin(autoencoder, X, y=None, **options):
+        raise PretrainingReachedError(autoencoder.get_params(), X.shape)
+
+    monkeypatch.setattr(Autoencoder, "fit", begin)
+    with pytest.raises(PretrainingReachedError) as reached:
+        method(3, device="cpu", random_state=0).fit(np.random.default_rng(0).random(shape))
+    found, found_shape = reached.value.args
+    assert found_shape == shape
+    given = {"architecture": architecture, "embedding_dim": embedding_dim, "device": "cpu"}
+    assert found == {**Autoencoder().get_params(), **given, "random_state": found["random_state"]}
+
+
+def test_a_saved_autoencoder_keeps_the_names_of_columns(tiny, blobs, tmp_path):
+    names = [f"column {i}" for i in range(blobs.X.shape[1])]
+    X = pd.DataFrame(blobs.X, columns=names)
+    fitted = tiny(n_epochs=0).fit(X)
+    fitted.save(tmp_path / "a.safetensors")
+    loaded = Autoencoder.load(tmp_path / "a.safetensors", device="cpu")
+    assert loaded.feature_names_in_.tolist() == names
+    assert len(loaded.get_feature_names_out()) == loaded.transform(X[:1]).shape[1]
