@@ -15,7 +15,7 @@ from dekm.experiment.protocols import (
     FIG1_SETTINGS,
     PROTOCOLS,
     UNUSED,
-    VECTOR_EMBEDDING_DIM,
+    default_embedding_dim,
 )
 from dekm.files import digest
 from dekm.methods import DEFINITION, KNOWN, METHODS, Method, find_method
@@ -102,7 +102,7 @@ class Experiment:
         settings = self._pretraining(dataset, architecture, self._own_pretraining(dataset, method))
         key = "network" if "network" in settings else architecture
         row = self.blocks[dataset].row
-        dim = row.n_clusters if row.kind == "images" and key != "mlp" else VECTOR_EMBEDDING_DIM
+        dim = default_embedding_dim(key, row.kind, row.n_clusters)
         is_common = with_defaults(settings, key, dim) == with_defaults(common, key, dim)
         return key if is_common else f"{key}-{digest([key, settings])[:8]}"
 

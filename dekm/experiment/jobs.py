@@ -23,7 +23,7 @@ from dekm.experiment.estimators import (
     takes_checkpoint,
 )
 from dekm.experiment.history import Epochs, History
-from dekm.experiment.protocols import VECTOR_EMBEDDING_DIM
+from dekm.experiment.protocols import default_embedding_dim
 from dekm.experiment.provenance import method_code_digest, pretraining_code_digest
 from dekm.experiment.records import write_model, write_pretraining, write_run
 from dekm.experiment.starts import describe_parameters, load_start, pretrained_seed
@@ -64,8 +64,7 @@ def pretrain_cell(
         raise InputError(f"architecture={shown(architecture)} should be one of {', '.join(ARCHITECTURES)}.")
     settings = {"embedding_dim": None} | dict(settings)
     if settings["embedding_dim"] is None:
-        as_images = kind != "mlp" and data["kind"] == "images"
-        settings["embedding_dim"] = data["n_clusters"] if as_images else VECTOR_EMBEDDING_DIM
+        settings["embedding_dim"] = default_embedding_dim(kind, data["kind"], data["n_clusters"])
     check_settings(Autoencoder, settings)
     network = settings.get("network")
     shared = {"settings": settings, "data": data["digest"], "sources": pretraining_code_digest(network)}

@@ -7,7 +7,7 @@ from typing import Any
 from dekm.errors import InputError, shown, unknown_name
 from dekm.experiment.blocks import DatasetBlock
 from dekm.experiment.config import Experiment
-from dekm.experiment.protocols import VECTOR_EMBEDDING_DIM
+from dekm.experiment.protocols import default_embedding_dim
 from dekm.methods import DEFINITION, METHODS, STRATEGIES
 from dekm.outside import load_attribute
 
@@ -134,7 +134,7 @@ def _check_network(block: DatasetBlock, settings: Mapping[str, Any]) -> Iterator
     except InputError as error:
         yield f"network={error}"
         return
-    default = block.row.n_clusters if block.row.kind == "images" else VECTOR_EMBEDDING_DIM
+    default = default_embedding_dim("network", block.row.kind, block.row.n_clusters)
     try:
         if block.row.shape is not None:
             build_network(settings["network"], block.row.shape, settings["embedding_dim"] or default)

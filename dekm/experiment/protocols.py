@@ -33,3 +33,8 @@ PROTOCOLS: dict[str, dict[str, Any]] = {
         "datasets": {"coil20": {"methods": {"dekm": {"batch_size": 32}, "dekm_f": {"batch_size": 32}}}},
     },
 }
+
+
+def default_embedding_dim(architecture: str, kind: str, n_clusters: int) -> int:
+    """Embedding dimension of an autoencoder whose settings have none: k for images but in an MLP, else 10."""
+    return n_clusters if kind == "images" and architecture != "mlp" else VECTOR_EMBEDDING_DIM

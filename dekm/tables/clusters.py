@@ -14,7 +14,7 @@ from dekm.results.advice import mean_silhouettes
 from dekm.results.data import FeatureVectors
 from dekm.results.folders import SeedFolder
 from dekm.results.result_set import ResultSet
-from dekm.tables.loading import read_summary
+from dekm.tables.loading import first_seed
 from dekm.tables.rendering.grid import Cell, Grid
 
 PREFIX = "clusters_"  # of the names of the tables, before the dataset
@@ -32,10 +32,9 @@ def shown_run(results: ResultSet, dataset: str, methods: Sequence[str]) -> SeedF
     """
     ranked = [method for method, _ in mean_silhouettes(results, dataset) if method in methods]
     for method in [*ranked, *reversed(methods)]:
-        cell = results.cell(dataset, method)
-        firsts = [cell.seed(seed) for seed in read_summary(cell).get("seeds", {})][:1]
-        if firsts and firsts[0].file("clusters").is_file():
-            return firsts[0]
+        seed = first_seed(results.cell(dataset, method))
+        if seed is not None and seed.file("clusters").is_file():
+            return seed
     return None
 
 

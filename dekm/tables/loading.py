@@ -11,6 +11,7 @@ import pandas as pd
 from dekm.errors import InputError
 from dekm.results.folders import CellFolder, PreparedData
 from dekm.results.result_set import ResultSet
+from dekm.results.seed import SeedFolder
 
 SCORES = ("acc", "nmi")
 SCORES_WITHOUT_LABELS = ("silhouette", "davies_bouldin", "n_clusters_found")
@@ -214,3 +215,8 @@ def read_summary(cell: CellFolder) -> dict[str, Any]:
         return cell.summary() if cell.summary_file.exists() else {}
     except InputError as error:
         return {"damaged": str(error)}
+
+
+def first_seed(cell: CellFolder) -> SeedFolder | None:
+    """The first seed that the summary of a cell counts; None without one, or if the summary is damaged."""
+    return next((cell.seed(seed) for seed in read_summary(cell).get("seeds", {})), None)

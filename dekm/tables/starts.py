@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from dekm.results.result_set import ResultSet
-from dekm.tables.loading import read_summary
+from dekm.tables.loading import first_seed
 
 
 def starts_caption(results: Path, cells: pd.DataFrame) -> str:
@@ -45,8 +45,7 @@ def _keys(results: ResultSet, method: str, datasets: list[str]) -> dict[str, str
     """Key of the autoencoder from which a method's first seed starts, for each dataset with one."""
     keys: dict[str, str] = {}
     for dataset in datasets:
-        cell = results.cell(dataset, method)
-        firsts = [cell.seed(seed) for seed in read_summary(cell).get("seeds", {})][:1]
-        if any(seed.has_facts() and seed.facts.get("pretrained") for seed in firsts):
-            keys[dataset] = firsts[0].facts["pretrained"]
+        seed = first_seed(results.cell(dataset, method))
+        if seed is not None and seed.has_facts() and (key := seed.facts.get("pretrained")):
+            keys[dataset] = key
     return keys
