@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -11,8 +12,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
-from tests.helpers.workspace import TINY, Workspace
+from tests.helpers.workspace import ROOT, TINY, Workspace
 
 DEKM = {"dekm": TINY["methods"]["dekm"]}
 
@@ -97,6 +99,22 @@ def test_a_server_that_is_down_costs_a_warning_and_is_tried_again(
 
 def test_a_finished_run_has_nothing_to_do(workspace: Workspace) -> None:
     assert workspace.planned() == {}
+
+
+def test_no_cell_starts_before_the_last_pretraining(tmp_path: Path) -> None:
+    config = yaml.safe_load((ROOT / "config" / "demo.yaml").read_text()) | {"threads": 2}  # one job at a time
+    workspace = Workspace(tmp_path)
+    table = workspace.run("--summary", "--quiet", "all", config=config)
+    for line in table.splitlines():
+        output = tmp_path / line.partition("\t")[0]
+        if output.suffix:
+            output.parent.mkdir(parents=True, exist_ok=True)
+            output.touch()
+        else:
+            output.mkdir(parents=True)
+    log = workspace.run("--touch", "--forceall", config=config)
+    jobs = re.findall(r"^Job \d+: (Prepare|Pretrain|Cluster)", log, re.MULTILINE)
+    assert jobs == sorted(jobs, key=["Prepare", "Pretrain", "Cluster"].index)
 
 
 def test_the_root_snakefile_plans_the_same_jobs_as_that_of_the_workflow(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ rule download:
         f"{RESULTS}/logs/download/{{dataset}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/download/{{dataset}}.tsv"
+    priority: 30
     conda:
         ENVIRONMENT
     threads: 1
@@ -36,6 +37,7 @@ rule prepare:
         f"{RESULTS}/logs/prepare/{{dataset}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/prepare/{{dataset}}.tsv"
+    priority: 30
     conda:
         ENVIRONMENT
     threads: 1

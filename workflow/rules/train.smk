@@ -7,6 +7,8 @@ rule pretrain:
         f"{RESULTS}/logs/pretrain/{{dataset}}/{{architecture}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/pretrain/{{dataset}}/{{architecture}}.tsv"
+    # Most cells wait for it.
+    priority: 20
     conda:
         ENVIRONMENT
     threads: THREADS
