@@ -9,7 +9,7 @@ from typing import Any
 from dekm.errors import InputError, shown
 from dekm.experiment.config import Experiment
 from dekm.experiment.config_file import read_config_file
-from dekm.experiment.protocols import PROTOCOLS, UNUSED, VECTOR_EMBEDDING_DIM
+from dekm.experiment.protocols import PROTOCOLS, UNUSED, default_embedding_dim
 from dekm.methods import KNOWN
 from dekm.results.result_set import ResultSet
 
@@ -88,8 +88,8 @@ def pretraining_of(paper: Experiment, dataset: str, key: str) -> dict[str, Any]:
     architecture = key.partition("-")[0]
     settings = paper.pretraining_settings(dataset, key)
     if settings.get("embedding_dim") is None:
-        k = paper.blocks[dataset].row.n_clusters
-        settings["embedding_dim"] = k if architecture == "conv" else VECTOR_EMBEDDING_DIM
+        row = paper.blocks[dataset].row
+        settings["embedding_dim"] = default_embedding_dim(architecture, row.kind, row.n_clusters)
     expected = effective_parameters(Autoencoder, {"architecture": architecture, **settings})
     return {name: value for name, value in expected.items() if name not in UNUSED[architecture]}
 

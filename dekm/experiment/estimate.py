@@ -12,7 +12,7 @@ from dekm.experiment.blocks import DatasetBlock
 from dekm.experiment.config import Experiment
 from dekm.experiment.measure import Costs, measure_kmeans, measure_network
 from dekm.experiment.plan import cells_of
-from dekm.experiment.protocols import VECTOR_EMBEDDING_DIM
+from dekm.experiment.protocols import default_embedding_dim
 from dekm.methods.autoencoder import Autoencoder
 from dekm.nn.device import resolve_device
 from dekm.nn.training import steps_per_epoch
@@ -108,11 +108,12 @@ class Cell:
         """The autoencoder of the cell, not fitted."""
         if self.start is None:
             return None
-        settings, architecture = self.experiment.pretraining_settings(self.block.name, self.start), self.start
+        settings = self.experiment.pretraining_settings(self.block.name, self.start)
+        architecture = self.start.partition("-")[0]
         if settings.get("embedding_dim") is None:
-            is_conv = architecture.startswith("conv")
-            settings["embedding_dim"] = self.data.n_clusters if is_conv else VECTOR_EMBEDDING_DIM
-        return Autoencoder(architecture=architecture.partition("-")[0], **settings)
+            kind, k = self.block.row.kind, self.data.n_clusters
+            settings["embedding_dim"] = default_embedding_dim(architecture, kind, k)
+        return Autoencoder(architecture=architecture, **settings)
 
     @cached_property
     def costs(self) -> Costs:

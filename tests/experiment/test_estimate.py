@@ -73,6 +73,13 @@ def test_the_disk_follows_from_the_models_that_are_kept(keep_models: str, n_mode
     assert cells["conv"].disk == 2 * 4 * 50  # the methods start from them
 
 
+@pytest.mark.usefixtures("seconds")
+def test_the_embedding_of_a_network_of_the_user_has_the_size_that_the_job_takes() -> None:
+    network = {"network": "tests.helpers.networks:random_network", "n_epochs": 1}
+    config = CONFIG | {"datasets": {"coil20": None}, "methods": {"dekm": {"pretraining": network}}}
+    assert {cell.embedding_dim for cell in planned_cells(Experiment(config))} == {20}
+
+
 def test_the_size_is_that_of_the_prepared_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     experiment = Experiment(CONFIG | {"figures": {"fig1": {"dataset": "digits", "n_classes": 4}}})
