@@ -8,7 +8,9 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-SETS = sorted(file.parent for file in (ROOT / "results" / "reference").glob("*/table3.csv"))
+REFERENCE = ROOT / "results" / "reference"
+SETS = sorted(file.parent for file in REFERENCE.glob("*/table3.csv"))
+FRONT = REFERENCE / "four_datasets"  # what the README shows
 KEYS = ["dataset", "method", "metric"]
 
 
@@ -38,7 +40,7 @@ def test_every_run_has_its_history(folder: Path) -> None:
 
 
 def test_the_table_of_the_readme_is_that_of_the_reference_results() -> None:
-    cells = pd.concat(pd.read_csv(folder / "table3.csv") for folder in SETS)
+    cells = pd.read_csv(FRONT / "table3.csv")
     known = {(row.method_label, row.dataset_label, row.metric): row for row in cells.itertuples()}
     (table,) = re.findall(r"^\| \|(?: [A-Z0-9-]+ \|)+(?:\n\|.*)+", README, re.M)
     (_, *datasets), _, *rows = map(split, table.splitlines())
@@ -57,7 +59,7 @@ def shown(cells: list) -> str:
 
 @pytest.mark.parametrize("verdict", ["reproduced", "better", "worse", "undecided"])
 def test_the_readme_counts_the_verdicts(verdict: str) -> None:
-    found = pd.concat(pd.read_csv(folder / "verdicts.csv") for folder in SETS)["verdict"]
+    found = pd.read_csv(FRONT / "verdicts.csv")["verdict"]
     sentence = re.search(r"Of the paper's \d+ scores here, [^.]+\.", README)[0]
     count = re.search(rf"(\d+) (?:are )?{verdict}", sentence)[1]
     assert int(count) == (found == verdict).sum()
