@@ -32,7 +32,7 @@ demo: .venv/installed ## Run the demo: two embedded datasets, minutes on two CPU
 	@test '$(origin CONFIG)' != 'command line' || \
 		{ echo "make demo runs config/demo.yaml; for another configuration: make paper CONFIG=..."; exit 1; }
 	@test -f results/demo/tables/table3.md || \
-		echo "The demo takes 6 to 8 minutes on two idle CPU cores with AVX-512, and 0.2 GB of disk below results/."
+		echo "The demo takes 4 to 8 minutes on two idle CPU cores with AVX-512, and 0.2 GB of disk below results/."
 	@$(SNAKEMAKE) $(ARGS) --configfile config/demo.yaml
 	@test ! -f results/demo/tables/table3.md || { echo; cat results/demo/tables/table3.md; }
 	@echo "Tables: results/demo/tables/table3.html    Figures: results/demo/figures/"
