@@ -1,6 +1,7 @@
 """A set of results, small enough for a repository: its tables and figures, and a record of each run."""
 
 import json
+import logging
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,6 +16,8 @@ from dekm.results.seed import SeedFolder
 from dekm.results.status import read_status
 from dekm.tables import write_table2, write_table3
 from dekm.tables.loading import read_facts, read_summary
+
+logger = logging.getLogger(__name__)
 
 TABLE2, TABLE3 = "table2.csv", "table3.csv"
 MACHINE = ("commit", "device", "platform", "threads", "kernels", "versions")
@@ -84,7 +87,10 @@ def is_in_tables(results: ResultSet, dataset: str) -> bool:
 def is_counted(seed: SeedFolder) -> bool:
     """Whether the summary of a seed's cell counts it or does not exist yet; others have earlier settings."""
     counted = read_summary(CellFolder(seed.path.parent)).get("seeds")
-    return counted is None or str(seed.facts["seed"]) in counted
+    if counted is None or str(seed.facts["seed"]) in counted:
+        return True
+    logger.warning("left out: %s, which the summary of its cell does not count", seed.name)
+    return False
 
 
 def place(seed: SeedFolder) -> tuple[str, str, str, int]:

@@ -117,7 +117,9 @@ def test_methods_of_the_user_are_in_the_tables_and_figure_1_is_not(results: Path
     assert (tmp_path / "published" / "history" / "fig1-dekm-s0.csv").is_file()
 
 
-def test_a_seed_that_no_summary_counts_is_not_published(results: Path, tmp_path: Path) -> None:
+def test_a_seed_that_no_summary_counts_is_not_published(
+    results: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     for method in ("dekm", "dec"):  # of DEC there is no summary yet
         write_run(results, "usps", method, [0], [[0.0]], make_history([0.1, 0.2]), seed=7)
     publish(results, tmp_path / "published", PAPER, METHODS)
@@ -128,6 +130,7 @@ def test_a_seed_that_no_summary_counts_is_not_published(results: Path, tmp_path:
         "k_means": [0, 1],
     }
     assert not (tmp_path / "published" / "history" / "usps-dekm-s7.csv").exists()
+    assert caplog.messages == ["left out: usps/dekm/s7, which the summary of its cell does not count"]
 
 
 def test_results_without_a_plan_may_lack_anything(results: Path, tmp_path: Path) -> None:
