@@ -85,7 +85,10 @@ def is_in_tables(results: ResultSet, dataset: str) -> bool:
 
 
 def is_counted(seed: SeedFolder) -> bool:
-    """Whether the summary of a seed's cell counts it or does not exist yet; others have earlier settings."""
+    """Whether the summary of a seed's cell counts it or does not exist yet.
+
+    Others have earlier settings, or the cell was last run for other seeds; a warning names them.
+    """
     counted = read_summary(CellFolder(seed.path.parent)).get("seeds")
     if counted is None or str(seed.facts["seed"]) in counted:
         return True
