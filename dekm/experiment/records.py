@@ -6,13 +6,12 @@ from typing import Any
 import numpy as np
 
 from dekm import metrics
-from dekm.errors import InputError
 from dekm.experiment.assignments import center_distances, write_assignments
 from dekm.experiment.estimators import Fit
 from dekm.experiment.history import History, scores
 from dekm.files import write_array, write_csv, write_json
 from dekm.methods.autoencoder import Autoencoder
-from dekm.methods.persistence import Saved
+from dekm.methods.persistence import Saved, UnreadableError
 from dekm.results.data import SampleNames
 from dekm.results.folders import SeedFolder
 from dekm.scaling import InputScaling
@@ -31,7 +30,7 @@ def write_pretraining(folder: SeedFolder, autoencoder: Autoencoder, seconds: flo
 def write_model(folder: SeedFolder, estimator: Any, scaling: InputScaling) -> None:
     """Write the fitted estimator of a run with the rule that scaled its samples.
 
-    One that cannot save itself, or could not be read back, leaves no model.
+    One that has no `save`, or could not be read back, leaves no model; an error of writing fails the run.
     """
     if isinstance(estimator, Saved):
         estimator.set_input_scaling(scaling)
@@ -39,7 +38,7 @@ def write_model(folder: SeedFolder, estimator: Any, scaling: InputScaling) -> No
         return
     try:
         estimator.save(folder.file("model"))
-    except InputError as error:
+    except UnreadableError as error:
         logger.warning("%s The run goes on without a model.", error)
 
 

@@ -38,8 +38,10 @@ class AutoencoderNetwork(BaseEstimator):
 
         Raises
         ------
+        UnreadableError
+            If `load` could not read it back.
         InputError
-            If the file cannot be written, or `load` could not read it back.
+            If the file cannot be written.
         """
         check_is_fitted(self)
         write_model(path, "Autoencoder", *self._state(), self._read_back)

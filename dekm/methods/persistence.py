@@ -14,13 +14,17 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from dekm.errors import InputError, shown
+from dekm.errors import InputError, is_out_of_memory, shown
 from dekm.files.reading import damaged, readable
 from dekm.files.writing import write_bytes
 from dekm.scaling import InputScaling
 
 Tensors = dict[str, Tensor]
 Facts = dict[str, Any]
+
+
+class UnreadableError(InputError):
+    """An estimator could not be read back from what would be written, so no file is written."""
 
 
 def write_model(
@@ -47,8 +51,10 @@ def write_model(
 
     Raises
     ------
+    UnreadableError
+        If the estimator could not be read back.
     InputError
-        If the folder does not exist, the file cannot be written, or the estimator could not be read back.
+        If the folder does not exist or the file cannot be written.
     """
     file = Path(path)
     if not file.absolute().parent.is_dir():
@@ -59,7 +65,9 @@ def write_model(
         with parsed_model(content, file, kind) as parts:
             read_back(*parts)
     except InputError as error:
-        raise InputError(f"{path} is not written, because it could not be read back: {error}") from error
+        if is_out_of_memory(error.__cause__ or error):
+            raise
+        raise UnreadableError(f"{path} is not written, because it could not be read back: {error}") from error
     write_bytes(file, content)
 
 
@@ -162,8 +170,10 @@ class Saved(BaseEstimator):
 
         Raises
         ------
+        UnreadableError
+            If `load` could not read it back.
         InputError
-            If the file cannot be written, or `load` could not read it back.
+            If the file cannot be written.
         """
         check_is_fitted(self)
         write_model(path, type(self).__name__, *self._state(), self._read_back)

@@ -1,4 +1,6 @@
+import contextlib
 import csv
+import resource
 import shutil
 
 import numpy as np
@@ -280,6 +282,48 @@ def test_an_error_leaves_complete_seeds_and_no_leftovers(results):
         cluster(results, "k_means", (1,), settings={"n_init": 0})
     assert ids(cell) == before
     assert names(cell) == ["seed0", "summary.json"]
+
+
+@contextlib.contextmanager
+def files_up_to(n_bytes):
+    """Limit the size of the files that this process writes, as a quota does."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_model_for_which_there_is_no_room_fails_the_run_and_leaves_the_old_one(results):
+    pretrain(results)
+    cell = cluster(results, "dekm")
+    before, seed = ids(cell), cell / "seed0"
+    model = (seed / "model.safetensors").read_bytes()
+    others = [file for file in seed.iterdir() if file.name != "model.safetensors"]
+    assert max(file.stat().st_size for file in others) < len(model) - 1
+    with (
+        files_up_to(len(model) - 1),
+        pytest.raises(InputError, match=r"model\.safetensors cannot be written"),
+    ):
+        cluster(results, "dekm", fresh=True)
+    assert ids(cell) == before
+    assert (seed / "model.safetensors").read_bytes() == model
+    assert names(cell) == ["seed0", "summary.json"]
+
+
+@pytest.mark.parametrize(("error", "goes_on"), [(ValueError("no state"), True), (MemoryError(), False)])
+def test_only_a_model_that_cannot_be_read_back_is_left_out(results, monkeypatch, error, goes_on):
+    def fail(self, tensors, facts):
+        raise error
+
+    monkeypatch.setattr("dekm.methods.persistence.Saved._read_back", fail)
+    if goes_on:
+        assert not list(cluster(results, "k_means").glob("seed0/model.safetensors"))
+    else:
+        with pytest.raises(InputError, match="MemoryError"):
+            cluster(results, "k_means")
+        assert names(results / "runs/digits/k_means") == []
 
 
 def test_a_kept_seed_loses_the_temporary_folders_of_a_killed_process(results):

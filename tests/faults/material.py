@@ -120,6 +120,10 @@ def repair(results: Path) -> str:
         outcome = run_command(arguments, results)
         if outcome.status or outcome.problem():
             return f"{arguments[0]} does not recover: {outcome.stderr[-1000:]}"
+    if lost := [
+        name for name in RUN if not (results / f"runs/digits/{name}/seed0/model.safetensors").is_file()
+    ]:
+        return f"no model of {lost}"
     return f"left behind: {left}" if (left := leftovers(results)) else ""
 
 
