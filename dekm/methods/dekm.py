@@ -1,11 +1,12 @@
 """Deep Embedded K-Means (DEKM): Algorithm 1, the variant DEKM_F and the strategies of Section IV-F."""
 
-from itertools import islice
+from collections.abc import Iterator
+from itertools import count, islice
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from dekm.clustering.kmeans import Partition, kmeans, kmeans_update
@@ -69,7 +70,11 @@ class DEKM(DeepClusterer):
         Number of these k-means++ initializations, at least 1 with "fresh"; "2n_iter" is twice the number of
         Lloyd iterations of the previous K-means, as in the authors' code.
     reconstruction : bool, default=False
-        Whether Equation (1) is added to the loss, as in the authors' code of June 2021.
+        Whether the reconstruction error is added to the loss, as in the authors' code of June 2021: the mean
+        over the e elements of y plus the mean over the d values of x. As Equation (6) stays a sum over the
+        elements, Equation (1) is added with the weight e/d.
+    shuffle : bool, default=True
+        Whether the batches take the samples in an order that is drawn once; False keeps their order.
     space : {"Y", "H"}, default="Y"
         Space in which elements are replaced: Y = V H, or the embedding H itself (V is the identity).
     dims : {"last", "random", "all"}, default="last"
@@ -114,6 +119,7 @@ class DEKM(DeepClusterer):
         "init_update": Choice(("previous", "fresh")),
         "n_init_update": Integer(0, words=("2n_iter",), maximum=MOST_RESTARTS),
         "reconstruction": Choice((True, False)),
+        "shuffle": Choice((True, False)),
         "space": Choice(("Y", "H")),
         "dims": Choice(("last", "random", "all")),
     }
@@ -133,6 +139,7 @@ class DEKM(DeepClusterer):
         init_update: Literal["previous", "fresh"] = "previous",
         n_init_update: int | Literal["2n_iter"] = 5,
         reconstruction: bool = False,
+        shuffle: bool = True,
         space: Literal["Y", "H"] = "Y",
         dims: Literal["last", "random", "all"] = "last",
         device: str | torch.device = "auto",
@@ -152,6 +159,7 @@ class DEKM(DeepClusterer):
         self.init_update = init_update
         self.n_init_update = n_init_update
         self.reconstruction = reconstruction
+        self.shuffle = shuffle
         self.space = space
         self.dims = dims
         self.device = device
@@ -177,10 +185,12 @@ class DEKM(DeepClusterer):
             x = samples[index]
             h = encoder(x)
             loss = representation_loss(h, V, Y_target[index])  # Equation (6)
-            return loss + squared_error(network.decoder(h), x) if self.reconstruction else loss
+            if not self.reconstruction:
+                return loss
+            return loss + e / x[0].numel() * squared_error(network.decoder(h), x)
 
         step = Step(loss_of, (network if self.reconstruction else encoder).parameters(), lr=self.lr)
-        stream = batches(n, self.batch_size, generator=generator, reshuffle=False, device=samples.device)
+        stream = self._batches(n, generator, samples.device)
         live = {
             "labels": torch.empty(n, dtype=torch.int64, device=samples.device),
             "centers": torch.empty(self.n_clusters, e, device=samples.device),
@@ -214,6 +224,14 @@ class DEKM(DeepClusterer):
         """Number of steps between two runs of K-means."""
         in_a_pass = steps_per_epoch(n_samples, self.batch_size)
         return self.n_passes * in_a_pass if self.n_batches == "pass" else int(self.n_batches)
+
+    def _batches(
+        self, n: int, generator: torch.Generator, device: torch.device
+    ) -> Iterator[Int[Tensor, " b"]]:
+        if self.shuffle:
+            return batches(n, self.batch_size, generator=generator, reshuffle=False, device=device)
+        size = min(self.batch_size, n)
+        return (torch.arange(start, start + size, device=device) % n for start in count(step=size))
 
     def _partition(
         self, H: Float[Tensor, "n e"], previous: Partition | None, random_state: np.random.RandomState

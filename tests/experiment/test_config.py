@@ -10,6 +10,7 @@ import yaml
 from dekm.errors import InputError
 from dekm.experiment.checks import find_mistakes, read_experiment
 from dekm.experiment.config import Experiment
+from dekm.experiment.config_file import read_config_file
 from dekm.experiment.protocols import DEFAULTS, JUNE2021, PAPER, RELEASED
 from dekm.methods import METHODS, STRATEGIES
 from dekm.methods.autoencoder import Autoencoder
@@ -205,13 +206,34 @@ def test_one_key_switches_the_protocol_of_all_methods_it_concerns() -> None:
     assert released.pretraining_settings("digits", "conv") == {"init": "released", "embedding_dim": 10}
 
 
-def test_the_protocol_of_june_2021_has_a_batch_size_of_its_own_on_coil_20() -> None:
-    config = MINIMAL | {"protocol": "june2021", "datasets": {"usps": {}, "coil20": {}}}
+def test_the_protocol_of_june_2021_has_settings_of_its_own_for_some_datasets() -> None:
+    config = MINIMAL | {
+        "protocol": "june2021",
+        "datasets": {"mnist": {}, "usps": {}, "coil20": {}, "frgc": {}},
+    }
     june = Experiment(config | {"methods": {"dekm": {}, "dekm_f": {"batch_size": 64}}})
-    assert june.method_settings("usps", "dekm") == JUNE2021
+    pretraining = {"init": "released", "embedding_dim": None}
+    for name in ("mnist", "usps"):
+        assert june.method_settings(name, "dekm") == JUNE2021 | {"shuffle": False}
+        assert june.pretraining_settings(name, "conv") == pretraining
+    assert june.method_settings("frgc", "dekm") == JUNE2021
     assert june.method_settings("coil20", "strategy_1").items() >= (JUNE2021 | {"batch_size": 32}).items()
     assert june.method_settings("coil20", "dekm_f")["batch_size"] == 64
-    assert june.pretraining_settings("coil20", "conv") == {"init": "released", "embedding_dim": None}
+    assert june.pretraining_settings("coil20", "conv") == pretraining | {"batch_size": 32}
+
+
+@pytest.mark.parametrize("method", ["dekm", "dekm_f", "strategy_3"])
+def test_the_protocol_of_the_paper_carries_no_partition_over(method: str) -> None:
+    paper = Experiment(MINIMAL | {"methods": {"dekm": {}, "dekm_f": {}}})
+    settings = paper.method_settings("digits", method)
+    assert settings["init_update"] == "fresh"
+    assert (settings["n_init"], settings["n_init_update"]) == (100, "2n_iter")  # the authors' starts
+
+
+def test_the_papers_configuration_keeps_the_batches_of_32_of_june_2021() -> None:
+    june = Experiment(read_config_file(CONFIG / "config.yaml") | {"protocol": "june2021"})
+    assert june.pretraining_settings("coil20", "conv")["batch_size"] == 32
+    assert june.method_settings("coil20", "dekm")["batch_size"] == 32
 
 
 def test_figure_1_shows_some_classes_in_two_dimensions() -> None:

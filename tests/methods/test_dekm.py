@@ -1,4 +1,5 @@
 import copy
+import itertools
 import math
 import warnings
 
@@ -14,6 +15,7 @@ from dekm.methods import METHODS
 from dekm.methods.dekm import DEKM
 from dekm.methods.representation import move_to_centroids, representation_loss
 from dekm.metrics import label_change
+from dekm.nn.training import Step
 
 
 @pytest.fixture(scope="module")
@@ -278,13 +280,48 @@ def test_the_reconstruction_trains_the_decoder_along(fit):
     assert not np.array_equal(added.embedding_, without.embedding_)
 
 
-def test_the_reconstruction_is_the_squared_error_of_equation_1(fit, start, blobs):
+def test_the_loss_of_june_2021_is_two_means_over_coordinates(fit, start, blobs):
+    # The authors add a mean over the e elements of y to one over the d values of x; here both are times e.
     x = torch.from_numpy(blobs.X[:300])
     with torch.no_grad():
         x_hat = start.estimator.module_(x)
     settings = {"batch_size": 300, "max_iter": 1, "n_batches": 1}
     without, added = (losses(fit(reconstruction=value, **settings))[0] for value in (False, True))
-    assert added - without == pytest.approx(((x_hat - x) ** 2).sum(1).mean().item(), rel=1e-4)
+    authors = without / 4 + ((x_hat - x) ** 2).mean().item()
+    assert added / 4 == pytest.approx(authors, rel=1e-4)
+
+
+def test_the_gradient_of_june_2021_is_that_of_two_means_over_coordinates(fit, start, blobs):
+    """The first step of Adam is lr times the sign of the gradient, which is written out here."""
+    settings = {"reconstruction": True, "batch_size": 300, "n_batches": 1}
+    first, fitted = (fit(max_iter=n_iter, **settings) for n_iter in (0, 1))
+    X, labels, U, H = map(
+        torch.from_numpy, (blobs.X, first.labels_, first.cluster_centers_, first.embedding_)
+    )
+    V = sorted_eigenvectors(within_class_scatter(H, labels, U))
+    target = H @ V.T
+    target[:, -1] = (U @ V.T)[labels, -1]
+    network = copy.deepcopy(start.estimator.module_)
+    h = network.encoder(X)
+    loss = ((h @ V.T - target) ** 2).mean(1).sum() + ((network.decoder(h) - X) ** 2).mean(1).sum()
+    loss.backward()
+    for part, trained in {"encoder": fitted.encoder_, "decoder": fitted.decoder_}.items():
+        before = network.get_submodule(part).named_parameters()
+        for (name, old), new in zip(before, trained.parameters(), strict=True):
+            clear = old.grad.abs() > 1e-3 * old.grad.abs().max()
+            assert torch.equal((new - old)[clear].sign(), -old.grad[clear].sign()), (part, name)
+
+
+def test_without_shuffling_the_batches_take_the_samples_in_their_order(fit, monkeypatch):
+    taken = []
+    step = Step.__call__
+    monkeypatch.setattr(Step, "__call__", lambda self, i: taken.append(i.tolist()) or step(self, i))
+    fit(shuffle=False, max_iter=2, n_batches=3, batch_size=128)
+    assert taken == [[i % 300 for i in range(start, start + 128)] for start in range(0, 6 * 128, 128)]
+    taken.clear()
+    fit(max_iter=1, n_batches=3, batch_size=100)
+    assert sorted(itertools.chain(*taken)) == list(range(300))
+    assert taken[0] != list(range(100))
 
 
 @pytest.fixture
@@ -368,6 +405,7 @@ def test_fewer_samples_than_the_batch_size_are_clustered(fit, blobs):
         ("n_batches", "epoch"),
         ("n_passes", 0),
         ("reconstruction", "yes"),
+        ("shuffle", "yes"),
         ("max_iter", -1),
         ("batch_size", 0),
         ("batch_size", -5),
