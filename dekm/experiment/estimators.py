@@ -51,6 +51,8 @@ class Fit:
         Number of iterations; 0 if the method does not tell it.
     history : list of dict
         One row per iteration, as in ``history_`` of a `Clusterer`.
+    decoded : float32 array of shape (k, h, w, c) or None
+        The centers as images; None without a decoder, and for other samples.
     """
 
     labels: np.ndarray
@@ -60,6 +62,7 @@ class Fit:
     inertia: float
     n_iter: int
     history: list[dict[str, float]]
+    decoded: np.ndarray | None = None
 
     @property
     def n_clusters_found(self) -> int:
@@ -177,7 +180,10 @@ def fit(
     n_iter = int(getattr(estimator, "n_iter_", 0))
     if isinstance(estimator, Clusterer) and history.scores:
         centers = estimator.cluster_centers_
-        return Fit(labels, embedding, centers, labels, estimator.inertia_, n_iter, estimator.history_)
+        decoded = decode_centers(estimator) if X.ndim == 4 else None
+        return Fit(
+            labels, embedding, centers, labels, estimator.inertia_, n_iter, estimator.history_, decoded
+        )
     only = last_iteration(n_iter, embedding, labels)
     history(only)
     centers, members = only.centers.numpy(), only.labels.numpy()
@@ -217,6 +223,12 @@ def find_embedding(estimator: Any, X: Any) -> np.ndarray:
     embedding = getattr(estimator, "embedding_", None)
     learned = isinstance(embedding, np.ndarray) and embedding.ndim == 2 and len(embedding) == X.shape[0]
     return np.asarray(embedding if learned else as_vectors(X, accepts_sparse=False), dtype=np.float32)
+
+
+def decode_centers(estimator: Clusterer) -> np.ndarray | None:
+    """The centers of a method as samples, if it has a decoder."""
+    decode = getattr(estimator, "inverse_transform", None)
+    return None if decode is None else decode(estimator.cluster_centers_)
 
 
 def last_iteration(n_iter: int, embedding: np.ndarray, labels: np.ndarray) -> Iteration:

@@ -1,21 +1,15 @@
 """What the hooks of a pretraining and of a run collect: losses, and the scores of every iteration."""
 
 import time
-from pathlib import Path
-from typing import Any
 
 import numpy as np
-import torch
 
 from dekm import metrics
+from dekm.experiment.frames import Frames
 from dekm.experiment.live import Live
-from dekm.files import write_arrays
 from dekm.methods.iteration import Iteration
 from dekm.nn.checkpoint import State
 from dekm.nn.stages import Epoch
-
-MAX_FRAMES = 60  # iterations that a run with a two-dimensional embedding keeps for Figure 1
-FIRST_FRAMES = 20  # the first iterations, which the paper shows, are all kept
 
 
 def scores(y: np.ndarray | None, labels: np.ndarray) -> dict[str, float]:
@@ -89,50 +83,30 @@ class History:
         self.started = time.perf_counter()
         self.points: list[dict[str, float]] = []
         self.scores: list[dict[str, float]] = []
-        self.frames: list[dict[str, np.ndarray]] = []
-        self.stride = 1
+        self.frames = Frames()
 
     def __call__(self, iteration: Iteration) -> None:
-        """Score the labels of one iteration, and keep what Figure 1 shows."""
+        """Score the labels of one iteration, and keep it as a frame."""
         self.scores.append(scores(self.y, iteration.labels.cpu().numpy()))
         self.points.append(self._point(iteration))
         if self.live is not None:
             self.live.update(iteration.n_iter, self.points[-1])
-        if iteration.H.shape[1] == 2:
-            self._keep_frame(iteration)
+        self.frames.add(iteration)
 
     def rows(self, history: list[dict[str, float]]) -> list[dict[str, float]]:
         """The history that the method recorded, with the scores of each iteration."""
         return [row | score for row, score in zip(history, self.scores, strict=True)]
 
-    def save_iterations(self, file: Path) -> None:
-        """Write the kept iterations to an ``.npz`` file, if the embedding has two dimensions."""
-        if self.frames:
-            arrays: dict[str, Any] = {} if self.y is None else {"y": self.y}
-            arrays |= {name: np.stack([frame[name] for frame in self.frames]) for name in self.frames[0]}
-            write_arrays(file, arrays)
-
     def state(self) -> State:
         """What a checkpoint keeps of the history."""
-        frames = {
-            f"frame.{i}.{name}": torch.from_numpy(value)
-            for i, frame in enumerate(self.frames)
-            for name, value in frame.items()
-        }
-        values = {"points": self.points, "scores": self.scores, "stride": self.stride}
-        return State(frames, values | {"seconds_of_run": time.perf_counter() - self.started})
+        values = {"points": self.points, "scores": self.scores, "stride": self.frames.stride}
+        return State(self.frames.tensors(), values | {"seconds_of_run": time.perf_counter() - self.started})
 
     def restore(self, state: State) -> None:
         """Take over the history of an interrupted run."""
         self.points, self.scores = state.values["points"], state.values["scores"]
-        self.stride = state.values["stride"]
         self.started = time.perf_counter() - state.values["seconds_of_run"]
-        frames: dict[int, dict[str, np.ndarray]] = {}
-        for key, value in state.tensors.items():
-            if key.startswith("frame."):
-                _, i, name = key.split(".")
-                frames.setdefault(int(i), {})[name] = value.numpy()
-        self.frames = [frames[i] for i in sorted(frames)]
+        self.frames.restore(state.tensors, state.values["stride"])
         if self.live is not None:
             self.live.restore(int(self.points[-1]["n_iter"]), self.points)
 
@@ -142,26 +116,3 @@ class History:
             "seconds": time.perf_counter() - self.started,
             **self.scores[-1],
         }
-
-    def _keep_frame(self, iteration: Iteration) -> None:
-        """Keep this iteration; of the earlier ones all of the first, and every `stride`-th of the others."""
-        V = iteration.H.new_full((2, 2), torch.nan) if iteration.V is None else iteration.V
-        frame = {
-            "n_iter": np.array(iteration.n_iter),
-            "H": iteration.H.cpu().numpy().copy(),
-            "labels": iteration.labels.cpu().numpy().astype(np.int32),
-            "centers": iteration.centers.cpu().numpy().copy(),
-            "V": V.cpu().numpy().copy(),
-        }
-        self._drop_frames()
-        while len(self.frames) >= MAX_FRAMES:
-            self.stride *= 2
-            self._drop_frames()
-        self.frames.append(frame)
-
-    def _drop_frames(self) -> None:
-        self.frames = [
-            frame
-            for frame in self.frames
-            if frame["n_iter"] <= FIRST_FRAMES or frame["n_iter"] % self.stride == 0
-        ]

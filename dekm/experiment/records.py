@@ -51,7 +51,7 @@ def write_run(folder: SeedFolder, fit: Fit, X: Any, history: History, samples: S
     write_array(folder.file("labels"), fit.labels)
     write_array(folder.file("embedding"), fit.embedding)
     write_clusters(folder, fit, samples)
-    history.save_iterations(folder.file("iterations"))
+    history.frames.save(folder.file("iterations"), fit.centers, fit.decoded)
     write_json(folder.file("metrics"), final_metrics(fit, X, history.y))
 
 

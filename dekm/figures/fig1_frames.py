@@ -17,8 +17,7 @@ FORMS = {
     "H": Form("f", (3,)),
     "labels": Form("iu", (2,)),
     "centers": Form("f", (3,)),
-    "V": Form("f", (3,)),
-    "y": Form("iufbUS", (1,), required=False),
+    "V": Form("f", (3,), required=False),
 }
 
 
@@ -66,15 +65,13 @@ def read_frames(run: SeedFolder) -> tuple[list[Frame], np.ndarray | None]:
     Raises
     ------
     InputError
-        If the run has no ``iterations.npz``.
+        If the embedding of the run does not have two dimensions.
     """
     file = run.file("iterations")
-    if not file.is_file():
-        raise InputError(
-            f"{run.path} has no {file.name}: only runs with embedding_dim=2 save their iterations."
-        )
-    arrays = read_arrays(run.checked("iterations"), FORMS, run.remedy)
-    y = arrays.pop("y", None)
+    arrays = read_arrays(run.checked("iterations"), FORMS, run.remedy) if file.is_file() else {}
+    if "V" not in arrays:
+        raise InputError(f"{run.path} should be a run with embedding_dim=2, whose iterations can be drawn.")
+    y = run.true_labels()
     with readable(file, "file of iterations", remedy=run.remedy):
         frames = [Frame(int(n), *rest) for n, *rest in zip(*arrays.values(), strict=True)]
     return frames, y

@@ -30,7 +30,7 @@ SEED_FILES = {
     "labels": "labels.npy",  # of a run, the cluster of each sample
     "embedding": "embedding.npy",  # of a run
     "clusters": "clusters.csv",  # of a run, one row per sample with its name, class and cluster
-    "iterations": "iterations.npz",  # of a run with a two-dimensional embedding
+    "iterations": "iterations.npz",  # of a run, its partitions and maps
     "manifest": MANIFEST,  # size and digest of the others
 }
 SEED_FIELDS = {

@@ -5,18 +5,16 @@ import shutil
 
 import numpy as np
 import pytest
-import torch
 from safetensors import safe_open
 
 from dekm.datasets import DATASETS, preparation, prepared
 from dekm.errors import InputError
 from dekm.experiment.cells import Cell
-from dekm.experiment.history import MAX_FRAMES, History, scores
+from dekm.experiment.history import scores
 from dekm.experiment.jobs import cluster_cell, pretrain_cell
 from dekm.experiment.prediction import write_predictions
 from dekm.files import read_json, write_json
 from dekm.methods import METHODS
-from dekm.methods.iteration import Iteration
 from dekm.results.folders import SeedFolder
 from dekm.results.result_set import ResultSet
 from tests.helpers.prepared_files import files
@@ -342,53 +340,38 @@ def test_scores_need_true_labels():
     assert scores(np.array([5, 5, 2]), labels) == {"acc": 1.0, "nmi": 1.0, "ari": 1.0}
 
 
-def iteration(n_iter, e=2, V=None):
-    labels, centers = torch.tensor([0, 1, 1]), torch.full((2, e), float(n_iter))
-    return Iteration(n_iter, torch.full((3, e), float(n_iter)), labels, centers, 1.0, V=V)
-
-
 def test_a_run_with_two_dimensions_keeps_its_iterations(results):
     pretrain(results, settings={"embedding_dim": 2})
     seed = cluster(results, "dekm") / "seed0"
     with np.load(seed / "iterations.npz") as saved:
         assert saved["n_iter"].tolist() == [int(row["n_iter"]) for row in rows(seed / "history.csv")]
         t = len(saved["n_iter"])
-        shapes = {"H": (t, 100, 2), "labels": (t, 100), "centers": (t, 10, 2), "V": (t, 2, 2), "y": (100,)}
-        assert {name: saved[name].shape for name in shapes} == shapes
+        shapes = {"H": (t, 100, 2), "labels": (t, 100), "centers": (t, 10, 2), "V": (t, 2, 2), "U": (10, 2)}
+        assert {name: saved[name].shape for name in saved} == shapes | {
+            "n_iter": (t,),
+            "decoded": (10, 8, 8, 1),
+        }
         np.testing.assert_array_equal(saved["labels"][-1], np.load(seed / "labels.npy"))
         np.testing.assert_array_equal(saved["H"][-1], np.load(seed / "embedding.npy"))
-        np.testing.assert_array_equal(saved["y"], prepared.load(**files(results / "data/digits"))[1])
         assert len(np.unique(saved["H"], axis=0)) == t
 
 
-def test_a_long_run_keeps_its_first_its_last_and_some_iterations_between(tmp_path):
-    history = History(None)
-    for n_iter in range(351):
-        history(iteration(n_iter, V=torch.eye(2)))
-    history.save_iterations(tmp_path / "iterations.npz")
-    with np.load(tmp_path / "iterations.npz") as saved:
-        kept = saved["n_iter"].tolist()
-        assert saved["H"][:, 0, 0].tolist() == kept
-        assert "y" not in saved
-    assert kept[:21] == list(range(21))
-    assert kept[-1] == 350
-    assert len(kept) <= MAX_FRAMES
-    assert max(np.diff(kept)) <= 16
-
-
-def test_a_method_without_eigenvectors_saves_none_of_them(tmp_path):
-    history = History(np.array([0, 1, 1]))
-    history(iteration(0))
-    history.save_iterations(tmp_path / "iterations.npz")
-    with np.load(tmp_path / "iterations.npz") as saved:
-        assert np.isnan(saved["V"]).all()
-
-
-def test_other_embeddings_save_no_iterations(tmp_path):
-    history = History(None)
-    history(iteration(0, e=3))
-    history.save_iterations(tmp_path / "iterations.npz")
-    assert not (tmp_path / "iterations.npz").exists()
+def test_a_run_keeps_its_clusters_and_a_map_of_every_iteration(results):
+    pretrain(results)
+    seed = cluster(results, "dekm") / "seed0"
+    with np.load(seed / "iterations.npz") as saved:
+        assert saved["n_iter"].tolist() == [int(row["n_iter"]) for row in rows(seed / "history.csv")]
+        assert "V" not in saved
+        np.testing.assert_array_equal(saved["labels"][-1], np.load(seed / "labels.npy"))
+        H, P = np.load(seed / "embedding.npy"), saved["H"][-1]
+        distances = np.linalg.norm(H - saved["U"][saved["labels"][-1]], axis=1)
+        decoded = saved["decoded"]
+    with (seed / "clusters.csv").open(newline="") as stream:
+        written = [float(row["distance"]) for row in csv.DictReader(stream)]
+    np.testing.assert_allclose(distances, written, rtol=1e-4)
+    variances = np.linalg.eigvalsh(np.cov(H.T, bias=True))[-2:]
+    assert P.var(0).sum() == pytest.approx(variances.sum(), rel=1e-3)
+    assert decoded.shape == (10, 8, 8, 1)
 
 
 def test_another_number_of_clusters_makes_the_runs_again(results):
