@@ -12,6 +12,7 @@ from torch.nn.functional import one_hot
 from dekm.clustering.kmeans import kmeans, nearest_center
 from dekm.methods.autoencoder import Autoencoder
 from dekm.methods.base import fitting
+from dekm.methods.continuation import Continuation
 from dekm.methods.deep import DeepClusterer
 from dekm.methods.iteration import Iteration, OnIteration
 from dekm.methods.validation import Constraints, Integer, Number
@@ -183,8 +184,9 @@ class DCN(DeepClusterer):
             len(samples), self.batch_size, generator=generator, reshuffle=True, device=samples.device
         )
         n_steps = self.epochs_per_iter * steps_per_epoch(len(samples), self.batch_size)
-        kept = checkpoint, step, {"U": U, "labels": labels, "counts": counts}, random_state
-        (finished,) = self.continue_fit(*kept, stream, n_steps, 0)
+        live = {"U": U, "labels": labels, "counts": counts}
+        continuation = Continuation(self, checkpoint, step, live, random_state)
+        finished = continuation.resume(stream, n_steps)["n_iter"]
         for n_iter in range(finished + 1, self.max_iter + 1):
             previous = labels.clone()
             loss = train(step, islice(stream, n_steps))  # Equation (6), by Adam
@@ -196,7 +198,7 @@ class DCN(DeepClusterer):
             changed = label_change(previous, labels, match=False)
             self.report(Iteration(n_iter, H, *partition[:3], changed, loss))
             if n_iter < self.max_iter:
-                self.keep_state(*kept, n_iter)
+                continuation.keep(n_iter=n_iter)
         return self.finish_fit(H, partition, self.max_iter)
 
     def published_autoencoder(self, samples: Float[Tensor, "n ..."]) -> Autoencoder:

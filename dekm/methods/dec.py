@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 from itertools import islice
+from math import nan
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from torch.nn.functional import mse_loss
 from dekm.clustering.kmeans import assign, kmeans
 from dekm.methods.autoencoder import Autoencoder
 from dekm.methods.base import fitting
+from dekm.methods.continuation import Continuation
 from dekm.methods.deep import DeepClusterer
 from dekm.methods.iteration import Iteration, OnIteration
 from dekm.methods.soft_assignment import kl_divergence, soft_assignment, target_distribution
@@ -184,10 +186,10 @@ class DEC(DeepClusterer):
             len(samples), self.batch_size, generator=generator, reshuffle=False, device=samples.device
         )
         labels = partition.labels.clone()
-        kept = checkpoint, step, {"labels": labels}, random_state
-        first, loss = self.continue_fit(*kept, stream, self.update_interval, 0, float("nan"))
-        changed = float("nan")
-        for n_iter in range(first, self.max_iter + 1):
+        continuation = Continuation(self, checkpoint, step, {"labels": labels}, random_state)
+        start = continuation.resume(stream, self.update_interval, n_iter=0, loss=nan)
+        changed, loss = nan, start["loss"]
+        for n_iter in range(start["n_iter"], self.max_iter + 1):
             H = encode(encoder, samples)
             partition = assign(H, U.detach())  # the nearest centroid has the largest q
             if n_iter > 0:
@@ -199,7 +201,7 @@ class DEC(DeepClusterer):
             Q = torch.cat([soft_assignment(h, U.detach()) for h in H.split(EMBEDDING_BATCH)])
             P.copy_(target_distribution(Q))  # Equation (3)
             loss = train(step, islice(stream, self.update_interval))  # Equations (4) and (5)
-            self.keep_state(*kept, n_iter + 1, loss)
+            continuation.keep(n_iter=n_iter + 1, loss=loss)
         self.warn_unless_converged(changed, self.tol, self.max_iter)
         return self.finish_fit(H, partition, n_iter)
 

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from dekm.errors import InputError, shown
 from dekm.methods.autoencoder import Autoencoder
-from dekm.methods.continuation import ContinuedFit
+from dekm.methods.base import Clusterer
 from dekm.methods.persistence import Facts, Tensors, opened_model, with_prefix, without_prefix
 from dekm.methods.scaling import SCALINGS, decode
 from dekm.nn.device import default_modes
@@ -26,7 +26,7 @@ from dekm.nn.training import encode
 from dekm.scaling import InputScaling
 
 
-class DeepClusterer(ContinuedFit):
+class DeepClusterer(Clusterer):
     """Base class of the methods that start from a pretrained autoencoder.
 
     The `fit` of a subclass calls `pretrained_network`, which sets ``decoder_``, and sets ``encoder_``.

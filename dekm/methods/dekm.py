@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import count, islice
+from math import nan
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from dekm.clustering.kmeans import Partition, kmeans, kmeans_update
 from dekm.clustering.scatter import sorted_eigenvectors, within_class_scatter
 from dekm.errors import InputError
 from dekm.methods.base import fitting
+from dekm.methods.continuation import Continuation
 from dekm.methods.deep import DeepClusterer
 from dekm.methods.iteration import Iteration, OnIteration
 from dekm.methods.representation import move_to_centroids, representation_loss
@@ -195,11 +197,13 @@ class DEKM(DeepClusterer):
             "labels": torch.empty(n, dtype=torch.int64, device=samples.device),
             "centers": torch.empty(self.n_clusters, e, device=samples.device),
         }
-        kept, n_steps = (checkpoint, step, live, random_state), self.steps_of_iteration(n)
-        first, loss, *rest = self.continue_fit(*kept, stream, n_steps, 0, float("nan"), float("nan"), 0)
-        previous = Partition(live["labels"], live["centers"], *rest) if first > 0 else None
-        changed = float("nan")
-        for n_iter in range(first, self.max_iter + 1):  # line 2
+        continuation = Continuation(self, checkpoint, step, live, random_state)
+        n_steps = self.steps_of_iteration(n)
+        start = continuation.resume(stream, n_steps, n_iter=0, loss=nan, inertia=nan, n_lloyd=0)
+        previous, changed, loss = None, nan, start["loss"]
+        if start["n_iter"] > 0:
+            previous = Partition(live["labels"], live["centers"], start["inertia"], start["n_lloyd"])
+        for n_iter in range(start["n_iter"], self.max_iter + 1):  # line 2
             H = encode(encoder, samples)  # line 3
             partition = self._partition(H, previous, random_state)  # line 4
             if previous is not None:
@@ -216,7 +220,7 @@ class DEKM(DeepClusterer):
             del H  # its memory is free for the next embedding
             loss = train(step, islice(stream, n_steps))  # line 7
             copy_values(live, {"labels": labels, "centers": U})
-            self.keep_state(*kept, n_iter + 1, loss, inertia, previous.n_iter)
+            continuation.keep(n_iter=n_iter + 1, loss=loss, inertia=inertia, n_lloyd=partition.n_iter)
         self.warn_unless_converged(changed, self.tol, self.max_iter)
         return self.finish_fit(H, partition, n_iter)
 

@@ -15,6 +15,7 @@ from dekm.clustering.kmeans import assign, kmeans
 from dekm.errors import InputError
 from dekm.methods.autoencoder import Autoencoder
 from dekm.methods.base import fitting
+from dekm.methods.continuation import Continuation
 from dekm.methods.deep import DeepClusterer
 from dekm.methods.iteration import Iteration, OnIteration
 from dekm.methods.soft_kmeans import annealed_alphas, soft_kmeans, soft_kmeans_loss
@@ -173,8 +174,8 @@ class DKM(DeepClusterer):
         )
         n_steps = self.epochs_per_iter * steps_per_epoch(len(samples), self.batch_size)
         labels = partition.labels.clone()
-        kept = checkpoint, step, {"labels": labels}, random_state
-        (finished,) = self.continue_fit(*kept, stream, n_steps, 0)
+        continuation = Continuation(self, checkpoint, step, {"labels": labels}, random_state)
+        finished = continuation.resume(stream, n_steps)["n_iter"]
         for n_iter, value in enumerate(alphas[finished:], start=finished + 1):
             alpha.fill_(value)  # Section 3.2
             loss = train(step, islice(stream, n_steps))
@@ -184,7 +185,7 @@ class DKM(DeepClusterer):
             labels.copy_(partition.labels)
             self.report(Iteration(n_iter, H, *partition[:3], changed, loss))
             if n_iter < len(alphas):
-                self.keep_state(*kept, n_iter)
+                continuation.keep(n_iter=n_iter)
         return self.finish_fit(H, partition, len(alphas))
 
     @default_modes()
