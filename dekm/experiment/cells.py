@@ -16,7 +16,7 @@ from dekm.errors import InputError
 from dekm.experiment.checkpoints import SeedCheckpoint
 from dekm.experiment.gpus import describe_unseen_gpu
 from dekm.experiment.live import Live
-from dekm.experiment.provenance import facts, source_digest, versions
+from dekm.experiment.provenance import describe_changes, facts, source_digest, versions
 from dekm.files import atomic_folder, digest, locked, recover, set_aside, write_json
 from dekm.nn.checkpoint import Checkpoint
 from dekm.nn.device import device_name, hardware, resolve_device
@@ -24,7 +24,7 @@ from dekm.results.folders import CellFolder, SeedFolder
 
 logger = logging.getLogger(__name__)
 
-FORMAT = 4  # of the run folders: raise it when their content changes
+FORMAT = 5  # of the run folders: raise it when their content changes
 
 
 @dataclass(frozen=True)
@@ -59,10 +59,14 @@ class Cell:
     in_table: bool = False
     concurrent: bool = True
 
-    def key(self, seed: int) -> str:
-        """Digest of everything that decides the result of a seed; the label does not."""
+    def parts(self, seed: int) -> dict[str, Any]:
+        """Everything that decides the result of a seed; the label does not."""
         identity = {field: value for field, value in self.identity.items() if field != "label"}
-        return digest({**identity, **self.inputs[seed], "format": FORMAT})
+        return {**identity, **self.inputs[seed], "format": FORMAT}
+
+    def key(self, seed: int) -> str:
+        """Digest of everything that decides the result of a seed."""
+        return digest(self.parts(seed))
 
     def run(self, make: Callable[["Job"], None], *, device: str, fresh: bool) -> None:
         """Make the seeds that are not complete, or all of them if `fresh`, then summarize all.
@@ -117,13 +121,15 @@ class Cell:
                 return
             if problem := target.find_damage(key):
                 logger.warning("%s It is kept as %s and made again", problem, set_aside(target.path))
+            if target.has_facts() and (changes := describe_changes(target.facts, self.parts(seed))):
+                logger.info("%s: made again, since these have changed: %s", name, changes)
             if fresh:
                 checkpoint_file.unlink(missing_ok=True)
             logger.info("%s, on %s", name, device_name(device))
             started = time.time()
             with atomic_folder(target.path) as path:
                 folder = SeedFolder(path)
-                known = {"key": key, **self.identity, **self.inputs[seed], **self.effective}
+                known = {"key": key, **self.identity, **self.parts(seed), **self.effective}
                 # Written twice: at first so that the run can be followed while it is made, at the end with
                 # the identity of the finished run and the time at which it ended.
                 write_json(folder.file("facts"), known | facts(hardware(device)))

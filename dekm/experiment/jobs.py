@@ -24,7 +24,7 @@ from dekm.experiment.estimators import (
 )
 from dekm.experiment.history import Epochs, History
 from dekm.experiment.protocols import default_embedding_dim
-from dekm.experiment.provenance import method_code_digest, pretraining_code_digest
+from dekm.experiment.provenance import method_sources, pretraining_sources
 from dekm.experiment.records import write_model, write_pretraining, write_run
 from dekm.experiment.starts import describe_parameters, load_start, pretrained_seed
 from dekm.methods import find_method
@@ -67,7 +67,7 @@ def pretrain_cell(
         settings["embedding_dim"] = default_embedding_dim(kind, data["kind"], data["n_clusters"])
     check_settings(Autoencoder, settings)
     network = settings.get("network")
-    shared = {"settings": settings, "data": data["digest"], "sources": pretraining_code_digest(network)}
+    shared = {"settings": settings, "data": data["digest"], "sources": pretraining_sources(network)}
 
     def pretrain(job: Job) -> None:
         epochs = Epochs(job.live)
@@ -148,7 +148,7 @@ def cluster_cell(
         "data": data["digest"],
         "n_clusters": data["n_clusters"],
         "estimator": row.estimator,
-        "sources": method_code_digest(row.module),
+        "sources": method_sources(row.module),
     }
 
     samples = result_set.data(dataset).samples()

@@ -3,13 +3,14 @@
 import ast
 import datetime as dt
 import importlib.metadata
+import json
 import logging
 import platform
 import subprocess
 import sys
 import sysconfig
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,14 +25,21 @@ SCALING = "dekm.scaling"  # how prepared data become what a method is given
 INSTALLED = ("site-packages", "dist-packages")
 STDLIB = Path(sysconfig.get_path("stdlib"))
 VERSIONED = ("torch", "numpy", "scipy", "scikit-learn")
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+SHOWN = 6  # settings or modules that a line about changes names
+
+
+def source_digest(*modules: str) -> str:
+    """Digest of the code of some modules and of every module that they import, see `source_digests`."""
+    return digest(source_digests(*modules))
 
 
 @cache
-def source_digest(*modules: str) -> str:
-    """Digest of the code of some modules and of every module of this package or of the user that they import.
+def source_digests(*modules: str) -> dict[str, str]:
+    """Digests of the code of some modules, and of all of this package or of the user that they import.
 
-    Comments, layout and docstrings do not count, so an edit of them makes no result stale. The modules of
-    installed libraries do not count either.
+    Comments, layout and docstrings do not count, so an edit of them makes no result stale; neither does the
+    version of Python. The modules of installed libraries do not count either.
     """
     pending, visited, codes = list(modules), set(), {}
     while pending:
@@ -42,15 +50,40 @@ def source_digest(*modules: str) -> str:
             package = module if file.stem == "__init__" else module.rpartition(".")[0]
             codes[module], imported = _read_code(file.read_bytes(), package)
             pending += imported
-    return digest(codes)
+    return codes
 
 
 @cache  # the workflow has a digest for each rule, and most of their modules are the same
 def _read_code(content: bytes, package: str) -> tuple[str, list[str]]:
-    """The code of a module of a package without docstrings, and the modules that it imports."""
+    """Digest of the code of a module of a package, and the modules that it imports."""
     tree = ast.parse(content)
     imported = _imports(tree, package)
-    return ast.dump(_without_docstrings(tree)), list(dict.fromkeys(imported))
+    return digest(code_text(tree))[:16], list(dict.fromkeys(imported))
+
+
+def code_text(node: Any) -> str:
+    """A syntax tree as text without docstrings, which is the same in all versions of Python.
+
+    `ast.dump` is not: 3.12 and 3.13 changed which empty fields exist and which of them are shown.
+    """
+    if isinstance(node, list):
+        return f"[{', '.join(map(code_text, node))}]"
+    if isinstance(node, ast.Constant):  # without its kind: u"a" is "a"
+        return f"Constant({node.value!a})"
+    if not isinstance(node, ast.AST):
+        return ascii(node)  # repr escapes the characters that are unknown to a version
+    fields = dict(ast.iter_fields(node))
+    if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False):
+        fields["body"] = node.body[1:]
+    if isinstance(node, ast.JoinedStr):
+        fields["values"] = _merged(node.values)
+    present = (f"{name}={code_text(value)}" for name, value in fields.items() if value not in (None, []))
+    return f"{type(node).__name__}({', '.join(present)})"
+
+
+def _merged(parts: Iterable[ast.expr]) -> list[ast.expr]:
+    """The parts of a format string without empty constants, of which 3.12 has more."""
+    return [part for part in parts if not (isinstance(part, ast.Constant) and part.value == "")]
 
 
 def facts(hardware: Mapping[str, Any]) -> dict[str, Any]:
@@ -72,15 +105,44 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version()} | libraries
 
 
-def pretraining_code_digest(network: str | None = None) -> str:
-    """Digest of the code that decides the autoencoders of a dataset; `network` is an import path."""
+def pretraining_sources(network: str | None = None) -> dict[str, str]:
+    """Digests of the code that decides the autoencoders of a dataset; `network` is an import path."""
     own = [] if network is None else [network.partition(":")[0]]
-    return source_digest("dekm.methods.autoencoder", SCALING, *own)
+    return source_digests("dekm.methods.autoencoder", SCALING, *own)
 
 
-def method_code_digest(module: str) -> str:
-    """Digest of the code that decides the runs of the method that a module defines."""
-    return source_digest(module, "dekm.metrics", SCALING)
+def method_sources(module: str) -> dict[str, str]:
+    """Digests of the code that decides the runs of the method that a module defines."""
+    return source_digests(module, "dekm.metrics", SCALING)
+
+
+def describe_changes(made: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
+    """Which parts of the key of a seed differ between its facts and what is asked for now.
+
+    Returns
+    -------
+    str
+        Such as "settings (lr 0.1 -> 0.01), code (dekm.methods.dec)"; empty if no part differs.
+    """
+    changes = []
+    for name, value in json.loads(json.dumps(asked)).items():
+        before = made.get(name)
+        if before == value:
+            continue
+        part = {"sources": "code", "pretrained": "pretraining"}.get(name, name)
+        if isinstance(before, Mapping) and isinstance(value, Mapping):
+            differ = [key for key in {**before, **value} if before.get(key) != value.get(key)]
+            what = differ if name == "sources" else [_change(key, before, value) for key in differ]
+            part += f" ({', '.join(what[:SHOWN])}{f' and {len(what) - SHOWN} more' if what[SHOWN:] else ''})"
+        elif name not in ("sources", "pretrained", "data"):  # these are digests
+            part = _change(part, made, asked)
+        changes.append(part)
+    return ", ".join(changes)
+
+
+def _change(name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    old, new = (json.dumps(values[name]) if name in values else "default" for values in (before, after))
+    return f"{name} {old} -> {new}"
 
 
 @cache
@@ -146,10 +208,3 @@ def _modules(name: str) -> list[str]:
         return []
     # The other modules of this package that are executed, its ``__init__.py`` files, decide no result.
     return [HOME.get(others[0], name)]
-
-
-def _without_docstrings(tree: ast.Module) -> ast.Module:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):
-            node.body = node.body[1:]
-    return tree

@@ -374,13 +374,16 @@ def test_a_run_keeps_its_clusters_and_a_map_of_every_iteration(results):
     assert decoded.shape == (10, 8, 8, 1)
 
 
-def test_another_number_of_clusters_makes_the_runs_again(results):
+def test_a_seed_that_is_made_again_says_what_has_changed(results, caplog):
     before = ids(cluster(results, "k_means"))
     facts = read_json(results / "data/digits/facts.json")
     write_json(results / "data/digits/facts.json", facts | {"n_clusters": 4})
-    cell = cluster(results, "k_means")
+    with caplog.at_level("INFO", "dekm"):
+        cell = cluster(results, "k_means", settings={"n_init": 3})
     assert ids(cell) != before
     assert read_json(cell / "seed0/metrics.json")["n_clusters_found"] == 4
+    changes = "settings (n_init 2 -> 3), n_clusters 10 -> 4"
+    assert f"digits k_means, seed 0: made again, since these have changed: {changes}\n" in caplog.text
 
 
 def test_a_parameter_that_makes_a_row_another_method_is_refused(results):

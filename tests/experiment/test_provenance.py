@@ -8,7 +8,18 @@ from pathlib import Path
 import pytest
 import torch
 
-from dekm.experiment.provenance import _modules, commit, facts, source_digest, source_file
+from dekm.experiment.provenance import (
+    _modules,
+    _read_code,
+    commit,
+    describe_changes,
+    facts,
+    method_sources,
+    pretraining_sources,
+    source_digest,
+    source_digests,
+    source_file,
+)
 from dekm.methods import METHODS
 from dekm.nn.device import hardware
 
@@ -27,7 +38,7 @@ def package(tmp_path, monkeypatch):
         assert old in file.read_text()
         file.write_text(file.read_text().replace(old, new))
 
-    return source_digest.__wrapped__, edit
+    return source_digests.__wrapped__, edit
 
 
 def test_comments_and_docstrings_do_not_change_the_digest_of_the_code(package):
@@ -76,6 +87,118 @@ def test_a_default_value_is_code(package):
     assert source_digest("dekm.methods.dekm") != before
 
 
+SOURCE = '''"""A module with what versions of Python parse or show in different ways."""
+
+from __future__ import annotations
+
+import numpy as np
+from . import other as o
+
+PATTERN = rb"\\d+" + u"\\N{LATIN SMALL LETTER E WITH ACUTE} \\U0001fae8 é".encode()
+NUMBERS = (1_000, 0x1F, 1e-3, 2j, -0.0, None, True, ...)
+
+
+@np.vectorize
+def area(width: float, /, height: "float" = 1.0, *sizes: int, unit: str | None, scale=None, **rest) -> float:
+    """Docstring."""
+    total: float = sum((size := s) for s in sizes if s is not None)
+    first, *others = *sizes, size
+    return lambda x=first, *, y: {**rest, None: x, "y": y[1:, ..., ::2]}
+
+
+async def read(source, *, limit):
+    async with source as stream, o.lock:
+        return [line async for line in stream if await limit(line)]
+
+
+class Shape(o.Base, metaclass=o.Meta):
+    def __repr__(self):
+        return f"{self.name!r:>{self.width}}" "{plain}" f"{{}} {self.area = :{self.width}.{self.digits}f}{1:}"
+
+    def kind(self):
+        match self.sides:
+            case [3, *_] | {"n": 3, **rest}:
+                return "triangle"
+            case o.Point(x=0) as point if point:
+                yield from point
+            case _:
+                raise ValueError(f"{self.sides}") from None
+
+
+try:
+    del NUMBERS[0], PATTERN
+except* (OSError, ValueError) as error:
+    assert error, "message"
+else:
+    x = y = 1 if not PATTERN else 2 < 3 <= 4
+finally:
+    x @= ~x
+'''
+
+
+def test_the_digest_of_a_source_text_is_the_same_in_all_versions_of_python():
+    assert _read_code.__wrapped__(SOURCE.encode(), "package")[0] == "5956caee3cc9c7ab"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("def f(*, a): pass", "def f(*, a=None): pass"),
+        ("x = {**a}", "x = {None: a}"),
+        ("x = f'{a}'", "x = f'{a:>3}'"),
+        ("x = f'{a}'", "x = f'{a!s}'"),
+        ("x = ''", "x = None"),
+        ("x = 1", "x = 1.0"),
+        ("x = 'a'", "x = b'a'"),
+        ("x = a", "x = 'a'"),
+        ("from . import a", "from .. import a"),
+        ("x = [a, b]", "x = (a, b)"),
+        ("def f(): 'text'; return 1", "def f(): return 1; 'text'"),
+    ],
+)
+def test_code_of_another_meaning_has_another_digest(before, after):
+    digests = {_read_code.__wrapped__(text.encode(), "package")[0] for text in (before, after)}
+    assert len(digests) == 2
+
+
+def test_the_parts_of_a_key_that_have_changed_are_named():
+    made = {
+        "settings": {"lr": 0.001, "tol": 0.1},
+        "data": "a",
+        "sources": {"dekm.a": "1", "dekm.b": "2", "dekm.c": "3"},
+        "n_clusters": 10,
+        "pretrained": "p",
+        "format": 4,
+    }
+    asked = {
+        "settings": {"lr": 0.01, "hidden": (5, 5)},
+        "data": "b",
+        "sources": {"dekm.a": "9", "dekm.c": "3", "dekm.d": "4"},
+        "n_clusters": 12,
+        "pretrained": "q",
+        "format": 5,
+    }
+    assert describe_changes(made, made) == ""
+    assert describe_changes(made, asked) == (
+        "settings (lr 0.001 -> 0.01, tol 0.1 -> default, hidden default -> [5, 5]), data, "
+        "code (dekm.a, dekm.b, dekm.d), n_clusters 10 -> 12, pretraining, format 4 -> 5"
+    )
+    many = {"sources": {f"dekm.{i}": "1" for i in range(9)}}
+    assert describe_changes({"sources": {}}, many).endswith("dekm.5 and 3 more)")
+    assert describe_changes({"sources": "of a format without modules"}, many) == "code"
+
+
+def test_the_sources_of_a_method_and_of_a_pretraining_are_all_that_decides_them(own):
+    method = method_sources("dekm.methods.dkm")
+    assert {"dekm.methods.dkm", "dekm.methods.deep", "dekm.nn.training", "dekm.clustering.kmeans"} <= set(
+        method
+    )
+    assert {"dekm.metrics", "dekm.scaling"} <= set(method)
+    pretraining = pretraining_sources("outside_a:network")
+    assert {"dekm.methods.autoencoder", "dekm.scaling", "outside_a", "outside_b"} <= set(pretraining)
+    assert set(pretraining_sources()) < set(pretraining)
+
+
 def test_facts_tell_versions_machine_and_time_and_never_the_same_id():
     first, second = facts(hardware("cpu")), facts(hardware("cpu"))
     assert first["device"] == "cpu"
@@ -104,9 +227,9 @@ def own(tmp_path, monkeypatch):
         (tmp_path / name).write_text(text)
 
     def changes(module, name):
-        before = source_digest.__wrapped__(module)
+        before = source_digests.__wrapped__(module)
         (tmp_path / name).write_text((tmp_path / name).read_text() + "changed = 1\n")
-        return source_digest.__wrapped__(module) != before
+        return source_digests.__wrapped__(module) != before
 
     return changes
 
@@ -128,7 +251,7 @@ def test_the_digest_covers_the_modules_of_a_user(module, name, changed, own):
 def test_the_digest_of_a_users_module_covers_the_classes_of_the_package_that_it_uses(own):
     assert source_file("outside_a") is not None
     assert source_file("numpy") is source_file("json") is None
-    assert source_digest.__wrapped__("outside_a") != source_digest.__wrapped__("outside_b")
+    assert source_digests.__wrapped__("outside_a") != source_digests.__wrapped__("outside_b")
     assert "dekm.methods.dekm" in _modules("dekm.DEKM")
     assert set(_modules("dekm")) >= {"dekm.methods.base", "dekm.methods.deep"}
 

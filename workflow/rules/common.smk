@@ -15,11 +15,11 @@ from dekm.experiment.config_file import read_config_file
 from dekm.experiment.gpus import count_gpus, has_gpu_build
 from dekm.experiment.plan import write_plan
 from dekm.experiment.provenance import (
-    method_code_digest,
-    pretraining_code_digest,
+    method_sources,
+    pretraining_sources,
     source_digest,
 )
-from dekm.files import files_digest
+from dekm.files import digest, files_digest
 from dekm.methods import STRATEGIES
 from dekm.tracking.server import PENDING, default_store, read_store
 
@@ -266,12 +266,12 @@ def pretraining_digest(wildcards):
     settings = EXPERIMENT.pretraining_settings(
         wildcards.dataset, wildcards.architecture
     )
-    return pretraining_code_digest(settings.get("network"))
+    return digest(pretraining_sources(settings.get("network")))
 
 
 def method_digest(wildcards):
     """Digest of the code that affects the runs of a method."""
-    return method_code_digest(EXPERIMENT.method(wildcards.method).module)
+    return digest(method_sources(EXPERIMENT.method(wildcards.method).module))
 
 
 def own_files_digest(wildcards):
