@@ -86,7 +86,9 @@ def _describe_error(error: Any, place: str) -> Iterator[str]:
     elif "propertyNames" in error.absolute_schema_path:
         yield f"{place}: the name {shown(error.instance)} should be {describe(error.schema, error.instance)}."
     else:
-        yield f"{place}={shown(error.instance)} should be {describe(error.schema, error.instance)}."
+        right = describe(error.schema, error.instance)
+        quoted = ", in quotes" if right.startswith("text") and not isinstance(error.instance, str) else ""
+        yield f"{place}={shown(error.instance)} should be {right}{quoted}."
 
 
 def find_unfit_data(config: Mapping[str, Any]) -> Iterator[str]:

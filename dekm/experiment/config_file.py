@@ -1,32 +1,62 @@
 """Reading a configuration file more strictly than Snakemake does."""
 
+import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from dekm.errors import InputError, shown
-from dekm.files.reading import readable
+from dekm.errors import InputError, cut, shown
+from dekm.files.reading import readable, without_duplicates
 
 MAX_VALUES = 100_000  # of a configuration whose aliases are expanded; that of the paper has 200
 MAX_DEPTH = 50
+# A number that YAML 1.1 and 1.2 read alike.
+NUMBER = re.compile(
+    r"[-+]?(0|[1-9][0-9]*)|0x[0-9a-fA-F]+|[-+]?([0-9]+\.[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?|[-+]?\.inf|\.nan",
+    re.IGNORECASE,
+)
+KEY_TAGS = ("tag:yaml.org,2002:str", "tag:yaml.org,2002:merge")
 MAX_BITS = 10_000  # of an integer; Python refuses to print very long ones
 
 
-class _StrictLoader(yaml.SafeLoader):
-    """Refuses a key that a block has twice, of which YAML libraries keep the last."""
+class StrictLoader(yaml.SafeLoader):
+    """Refuses what YAML 1.1, in which Snakemake reads, understands otherwise than it looks.
 
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+    That is a key twice in a block, of which libraries keep the last; a key that is no text, such as ``no``;
+    and a number or date such as ``0100``, which is 64, ``1:30``, which is 90, or ``2024-01-01``.
+    """
+
+    def compose_scalar_node(self, anchor: Any) -> yaml.ScalarNode:
+        """A number, text or truth value."""
+        node = super().compose_scalar_node(anchor)
+        kind, line = node.tag.rpartition(":")[2], node.start_mark.line + 1
+        if kind in ("timestamp", "value"):
+            raise ValueError(
+                f"line {line}: {shown(node.value)} should be a number, or text, which is quoted."
+            )
+        if kind in ("int", "float") and not NUMBER.fullmatch(node.value):
+            raise ValueError(
+                f"line {line}: {cut(node.value)} is {shown(self.construct_object(node))} in YAML 1.1 and "
+                "another value in 1.2; write numbers without leading zeros, '_', ':' and '0b', text in quotes."
+            )
+        return node
+
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
+        """A block; here, where each is seen once: merged keys are put into its node later."""
+        node = super().compose_mapping_node(anchor)
         lines: dict[str, int] = {}
         for key, _ in node.value:
             line = key.start_mark.line + 1
-            if not isinstance(key, yaml.ScalarNode):
-                raise ValueError(f"line {line}: a key should be text.")
+            if key.tag not in KEY_TAGS:
+                name = shown(key.value) if isinstance(key, yaml.ScalarNode) else "a list or block"
+                raise ValueError(f"line {line}: the key {name} should be text, which is quoted.")
             if key.value in lines:
                 raise ValueError(f"line {line}: {shown(key.value)} is already in line {lines[key.value]}.")
             lines[key.value] = line
-        return super().construct_mapping(node, deep)
+        return node
 
 
 def read_config_file(file: Path) -> dict[str, Any]:
@@ -38,11 +68,19 @@ def read_config_file(file: Path) -> dict[str, Any]:
         If the file cannot be read, is not a block of settings, has a key twice in a block, or is too large.
     """
     with readable(file, "configuration", yaml.YAMLError, AttributeError):
-        config = yaml.load(file.read_text(encoding="utf-8"), _StrictLoader)
+        config = _read(file.read_text(encoding="utf-8"))
         if not isinstance(config, dict):
             raise ValueError("it should be a block of settings.")
     check_values(config)
     return config
+
+
+def _read(text: str) -> Any:
+    """The content of a file in JSON, else in YAML; in this order, as Snakemake does."""
+    try:
+        return json.loads(text, object_pairs_hook=without_duplicates)
+    except json.JSONDecodeError:
+        return yaml.load(text, StrictLoader)
 
 
 def check_values(config: Mapping[str, Any]) -> None:
@@ -76,16 +114,9 @@ def _can_be_passed(value: Any) -> bool:
     return value is None or isinstance(value, Mapping | list | int | float)
 
 
-def _values(config: Mapping[str, Any]) -> Iterator[tuple[Any, int]]:
-    """Every value with its level, aliases expanded."""
-    pending: list[tuple[Iterator[Any], int]] = [(iter([config]), 0)]
-    while pending:
-        values, depth = pending[-1]
-        value = next(values, pending)
-        if value is pending:
-            pending.pop()
-            continue
-        yield value, depth
-        if isinstance(value, Mapping | list):
-            children = value.values() if isinstance(value, Mapping) else value
-            pending.append((iter(children), depth + 1))
+def _values(value: Any, depth: int = 0) -> Iterator[tuple[Any, int]]:
+    """A value and all values in it, each with its level, aliases expanded."""
+    yield value, depth
+    if isinstance(value, Mapping | list):
+        for child in value.values() if isinstance(value, Mapping) else value:
+            yield from _values(child, depth + 1)

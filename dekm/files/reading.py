@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from dekm.errors import InputError
+from dekm.errors import InputError, shown
 
 READ_ERRORS = (
     OSError,
@@ -105,11 +105,27 @@ def read_json(file: Path, fields: Mapping[str, Any] | None = None, remedy: str =
         If the file does not exist, is no JSON, or lacks a field of the right type.
     """
     with readable(file, "JSON file", remedy=remedy):
-        value: Any = json.loads(file.read_text(encoding="utf-8"))
+        value: Any = json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=without_duplicates)
     if not isinstance(value, dict):
         raise damaged(file, "it holds no object", remedy)
     check_fields(file, value, fields or {}, remedy)
     return value
+
+
+def without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of a JSON text with these members.
+
+    Raises
+    ------
+    ValueError
+        If it has a name twice, of which Python's parser keeps the last.
+    """
+    members: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in members:
+            raise ValueError(f"{shown(name)} is there twice.")
+        members[name] = value
+    return members
 
 
 def check_fields(file: Path, value: Mapping[str, Any], fields: Mapping[str, Any], remedy: str = "") -> None:
