@@ -119,7 +119,7 @@ def make_method(tiny: Callable[..., Any]) -> Callable[..., Any]:
             "max_iter": 2,
             "update_interval": 2,
             "epochs_per_iter": 1,
-            "tol": 2.0,
+            "tol": 1.0,
             "device": "cpu",
             "random_state": 0,
         }

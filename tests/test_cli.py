@@ -103,7 +103,7 @@ def test_pretraining_and_dekm_run_from_the_command_line(results):
     common = ["--results", str(results), "--seeds", "0", "1", "--device", "cpu"]
     small = ["--set", "channels=[4, 8, 8]", "--set", "n_epochs=2"]
     assert main(["pretrain", "digits", "conv", *common, *small]) == 0
-    limits = ["--set", "max_iter=1", "--set", "tol=2.0", "--set", "n_init=2", "--set", "n_batches=2"]
+    limits = ["--set", "max_iter=1", "--set", "tol=1.0", "--set", "n_init=2", "--set", "n_batches=2"]
     assert main(["cluster", "digits", "dekm", *common, *limits]) == 0
     assert set(read_json(results / "runs/digits/dekm/summary.json")["seeds"]) == {"0", "1"}
 

@@ -11,10 +11,11 @@ import pytest
 import yaml
 
 from dekm.cli.parser import make_parser
+from dekm.experiment.schema import read_schema
 
 ROOT = Path(__file__).parents[1]
 PAGES = ("CONTRIBUTING.md", "docs/checklists.md", "docs/releasing.md")
-SCHEMA = yaml.safe_load((ROOT / "config" / "config.schema.yaml").read_text())
+SCHEMA = read_schema(ROOT / "config" / "config.schema.yaml")
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -95,7 +95,8 @@ class Experiment:
 
         It is the architecture, with a digest of the settings if the method has others than the dataset.
         """
-        architecture = self.method(method).architecture(self.blocks[dataset].row.kind)
+        settings = self.method_settings(dataset, method)
+        architecture = self.method(method).architecture(self.blocks[dataset].row.kind, settings)
         if architecture is None:
             return None
         common = self._pretraining(dataset, architecture, {})

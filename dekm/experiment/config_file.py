@@ -40,7 +40,7 @@ class StrictLoader(yaml.SafeLoader):
         if kind in ("int", "float") and not NUMBER.fullmatch(node.value):
             raise ValueError(
                 f"line {line}: {cut(node.value)} is {shown(self.construct_object(node))} in YAML 1.1 and "
-                "another value in 1.2; write numbers without leading zeros, '_', ':' and '0b', text in quotes."
+                "another in 1.2; write numbers without leading zeros, '_', ':', '0b', and text in quotes."
             )
         return node
 

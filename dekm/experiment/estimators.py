@@ -26,7 +26,7 @@ from dekm.nn.checkpoint import NO_CHECKPOINT, Checkpoint
 
 # Parameters of the estimators that a configuration cannot set: a cell decides them itself.
 DECIDED = {"autoencoder", "device", "n_clusters", "on_iteration", "progress", "random_state"}
-RESERVED = DECIDED | {"annealed", "architecture"}
+RESERVED = DECIDED | {"architecture"}
 
 Settings = Mapping[str, Any]
 

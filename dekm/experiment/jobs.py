@@ -138,7 +138,7 @@ def cluster_cell(
     row = find_method(method, {method: definition})
     settings = row.with_settings(settings)
     check_settings(row.load(), settings)
-    architecture: str | None = row.architecture(data["kind"])
+    architecture: str | None = row.architecture(data["kind"], settings)
     if architecture is not None:
         architecture = pretrained or architecture
     with_model = {"all": seeds, "one": seeds[:1], "none": ()}[keep_models]

@@ -13,6 +13,9 @@ from typing import Any
 import jsonschema
 import yaml
 
+from dekm.experiment.blocks import merge
+from dekm.experiment.config_file import StrictLoader
+
 TYPES = {
     "array": "a list",
     "boolean": "true or false",
@@ -29,9 +32,9 @@ LIMITS = {"minimum": ">=", "exclusiveMinimum": ">", "maximum": "<=", "exclusiveM
 
 @cache
 def read_schema(file: Path) -> dict[str, Any]:
-    """Read a schema in YAML."""
-    schema: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
-    return schema
+    """Read a schema in YAML, with the parameters of methods from parameters.schema.json beside it."""
+    parameters = json.loads(file.with_name("parameters.schema.json").read_text(encoding="utf-8"))
+    return merge(parameters, yaml.safe_load(file.read_text(encoding="utf-8")))
 
 
 def validator(schema: Mapping[str, Any]) -> Any:
@@ -72,7 +75,7 @@ def _parse(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     try:
-        parsed = float(value) if EXPONENT.fullmatch(value) else yaml.safe_load(value)
+        parsed = float(value) if EXPONENT.fullmatch(value) else yaml.load(value, StrictLoader)
     except (ValueError, RecursionError, yaml.YAMLError):
         return value
     return parsed if parsed is None or isinstance(parsed, int | float) else value

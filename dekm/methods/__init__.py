@@ -79,8 +79,12 @@ class Method:
         """What a job needs to know of a row that a configuration defines."""
         return {"estimator": self.estimator, "label": self.label, "autoencoder": self.autoencoder}
 
-    def architecture(self, kind: str) -> Literal["conv", "mlp"] | None:
-        """The architecture of the autoencoder for samples of a kind: "images", or any other."""
+    def architecture(self, kind: str, settings: Mapping[str, Any]) -> Literal["conv", "mlp"] | None:
+        """The architecture of the pretrained autoencoder for samples of a kind: "images", or any other."""
+        if (
+            settings.get("annealed") is True and self.is_ours
+        ):  # DKM then starts from an untrained one of its own
+            return None
         if self.autoencoder == "matching":
             return "conv" if kind == "images" else "mlp"
         return self.autoencoder

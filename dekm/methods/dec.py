@@ -117,7 +117,7 @@ class DEC(DeepClusterer):
         "lr": Number(0, inclusive=True, words=("auto",)),
         "momentum": Number(0, 1, inclusive=True),
         "max_iter": Integer(0),
-        "tol": Number(0, inclusive=True),
+        "tol": Number(0, 1, inclusive=True, closed=True),
     }
 
     def __init__(

@@ -117,7 +117,7 @@ class DEKM(DeepClusterer):
         "batch_size": Integer(1),
         "lr": Number(0, inclusive=True),
         "max_iter": Integer(0),
-        "tol": Number(0, inclusive=True),
+        "tol": Number(0, 1, inclusive=True, closed=True),
         "init_update": Choice(("previous", "fresh")),
         "n_init_update": Integer(0, words=("2n_iter",), maximum=MOST_RESTARTS),
         "reconstruction": Choice((True, False)),

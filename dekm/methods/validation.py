@@ -83,9 +83,11 @@ class Number:
     minimum : float
         Lower bound, not valid itself unless `inclusive`.
     maximum : float or None
-        Upper bound, not valid itself; None for no upper bound.
+        Upper bound, not valid itself unless `closed`; None for no upper bound.
     inclusive : bool
         Whether `minimum` is valid.
+    closed : bool
+        Whether `maximum` is valid.
     words : tuple of str
         The strings that are valid too, such as "auto".
     """
@@ -93,6 +95,7 @@ class Number:
     minimum: float
     maximum: float | None = None
     inclusive: bool = False
+    closed: bool = False
     words: tuple[str, ...] = ()
 
     def check(self, name: str, value: Any) -> None:
@@ -100,7 +103,8 @@ class Number:
         if isinstance(value, str) and value in self.words:
             return
         above = is_number(value) and (value > self.minimum or (self.inclusive and value == self.minimum))
-        if above and (self.maximum is None or value < self.maximum):
+        largest = math.inf if self.maximum is None else self.maximum
+        if above and (value < largest or (self.closed and value == largest)):
             return
         limits = f"{'>=' if self.inclusive else '>'} {self.minimum}"
         if self.maximum is not None:

@@ -1,15 +1,13 @@
-"""The page of the configuration: every key from the schema, what it lacks from the estimators."""
+"""The page of the configuration: every key of the schema."""
 
-import inspect
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
-from numpydoc.docscrape import ClassDoc
 
-from dekm import Autoencoder
 from dekm.errors import InputError
+from dekm.experiment.schema import read_schema
 from dekm.methods import METHODS
 from docs.extension.text import code, plain, table
 
@@ -31,15 +29,15 @@ def page() -> str:
     Raises
     ------
     InputError
-        If a key is described neither in the schema nor in the docstring of its estimator.
+        If a key is not described.
     """
-    root = yaml.safe_load(SCHEMA_FILE.read_text(encoding="utf-8"))
+    root = read_schema(SCHEMA_FILE)
     blocks = root["$defs"]
     figures = root["properties"]["figures"]["properties"]
     sections = {
         "Top level": _table(root, root),
         "A dataset: `datasets.<name>`": _table(root, blocks["dataset"]),
-        "A pretraining: `pretraining`": _table(root, blocks["pretraining"], Autoencoder),
+        "A pretraining: `pretraining`": _table(root, blocks["pretraining"]),
         **{f"A figure: `figures.{name}`": _table(root, figure) for name, figure in figures.items()},
         "A method of your own: `methods.<name>`": _table(root, blocks["own_method"]),
         "The methods: `methods.<name>`": "Which method takes which parameter:\n\n" + _takers(root),
@@ -58,7 +56,7 @@ def undescribed() -> str:
 
 
 def _method(root: Block, name: str) -> str:
-    return _table(root, _block(root, name), METHODS[name].load(), METHODS[name].params)
+    return _table(root, _block(root, name), METHODS[name].params)
 
 
 def _block(root: Block, name: str) -> Block:
@@ -66,39 +64,26 @@ def _block(root: Block, name: str) -> Block:
     return _resolved(root, root["$defs"]["methods"]["properties"][name])
 
 
-def _table(root: Block, block: Block, estimator: type | None = None, fixed: Block | None = None) -> str:
-    descriptions = BLOCKS | _docstring(estimator)
+def _table(root: Block, block: Block, fixed: Block | None = None) -> str:
     rows = []
     for key, value in block["properties"].items():
         schema = _resolved(root, value)
-        text = schema.get("description") or descriptions.get(key)
+        text = schema.get("description") or BLOCKS.get(key)
         if not text:
             raise InputError(
                 f"{SCHEMA_FILE.name}: the key {key} of {sorted(block['properties'])} has no description."
             )
-        default = "required" if key in block.get("required", ()) else _default(key, schema, estimator)
+        default = code(_as_yaml(schema["default"])) if "default" in schema else ""
+        if key in block.get("required", ()):
+            default = "required"
         if key in (fixed or {}):
             default = f"{code(_as_yaml(fixed[key]))}, cannot be changed"
         rows.append([code(key), _type(root, schema), default, plain(text)])
     return table(HEADER, rows)
 
 
-def _docstring(estimator: type | None) -> dict[str, str]:
-    if estimator is None:
-        return {}
-    return {entry.name: " ".join(entry.desc) for entry in ClassDoc(estimator)["Parameters"]}
-
-
-def _default(key: str, schema: Block, estimator: type | None) -> str:
-    if "default" in schema:
-        return code(_as_yaml(schema["default"]))
-    parameters = inspect.signature(estimator).parameters if estimator else {}
-    return code(_as_yaml(parameters[key].default)) if key in parameters else ""
-
-
 def _as_yaml(value: Any) -> str:
-    shown = list(value) if isinstance(value, tuple) else value
-    return yaml.safe_dump(shown, default_flow_style=True).removesuffix("\n...\n").strip()
+    return yaml.safe_dump(value, default_flow_style=True).removesuffix("\n...\n").strip()
 
 
 def _type(root: Block, schema: Block) -> str:

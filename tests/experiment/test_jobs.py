@@ -27,13 +27,13 @@ SETTINGS = {
     "k_means": {"n_init": 2},
     "pca_k_means": {"n_init": 2},
     "ae_k_means": {"n_init": 2},
-    "dec": {"n_init": 2, "max_iter": 2, "tol": 2.0, "update_interval": 2},
-    "dcec": {"n_init": 2, "max_iter": 2, "tol": 2.0, "update_interval": 2},
-    "idec": {"n_init": 2, "max_iter": 2, "tol": 2.0, "update_interval": 2},
+    "dec": {"n_init": 2, "max_iter": 2, "tol": 1.0, "update_interval": 2},
+    "dcec": {"n_init": 2, "max_iter": 2, "tol": 1.0, "update_interval": 2},
+    "idec": {"n_init": 2, "max_iter": 2, "tol": 1.0, "update_interval": 2},
     "dcn": {"n_init": 2, "max_iter": 1, "epochs_per_iter": 1},
     "dkm": {"n_init": 2, "max_iter": 1, "epochs_per_iter": 1},
-    "dekm": {"n_init": 2, "n_init_update": 2, "max_iter": 2, "tol": 2.0, "n_batches": 3},
-    "dekm_f": {"n_init": 2, "n_init_update": 2, "max_iter": 2, "tol": 2.0},
+    "dekm": {"n_init": 2, "n_init_update": 2, "max_iter": 2, "tol": 1.0, "n_batches": 3},
+    "dekm_f": {"n_init": 2, "n_init_update": 2, "max_iter": 2, "tol": 1.0},
 }
 
 

@@ -34,7 +34,7 @@ def points():
 
 def still(tiny, **params):
     """Ten rows in batches of five, and a learning rate of 0: the logged loss is that of the start."""
-    small = {"update_interval": 2, "batch_size": 5, "max_iter": 1, "tol": 2.0, "lr": 0.0, "n_init": 2}
+    small = {"update_interval": 2, "batch_size": 5, "max_iter": 1, "tol": 1.0, "lr": 0.0, "n_init": 2}
     return DEC(3, autoencoder=tiny(), device="cpu", random_state=0, **small | params)
 
 
@@ -147,7 +147,7 @@ def test_dcec_on_images_keeps_the_reconstruction(make_method, images):
 
 
 def test_it_stops_when_few_labels_change_but_never_at_the_first_refresh(blobs, tiny):
-    dec = still(tiny, max_iter=5, tol=2.0).fit(blobs.X)
+    dec = still(tiny, max_iter=5, tol=1.0).fit(blobs.X)
     assert dec.n_iter_ == 1
     assert np.isnan(dec.history_[0]["changed"])
 
