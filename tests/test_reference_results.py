@@ -1,4 +1,4 @@
-"""The tables of results/reference follow from its runs, and the front of the README from these tables."""
+"""The tables of results/reference follow from its runs, its page and the README's picture from these tables."""
 
 import re
 from pathlib import Path
@@ -6,18 +6,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from docs.images import ours_vs_paper
+from docs.images.ours_vs_paper import KEYS, front
+
 ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
 REFERENCE = ROOT / "results" / "reference"
+PAGE = (REFERENCE / "README.md").read_text(encoding="utf-8")
 SETS = sorted(file.parent for file in REFERENCE.glob("*/table3.csv"))
-FRONT = ("four_datasets", "news20")  # what the README shows; a cell is that of the first set that measured it
-KEYS = ["dataset", "method", "metric"]
-
-
-def front(table: str) -> pd.DataFrame:
-    """The cells of the sets that the README shows."""
-    cells = pd.concat([pd.read_csv(REFERENCE / name / table) for name in FRONT])
-    return cells.sort_values("mean", key=pd.isna, kind="stable").drop_duplicates(KEYS)
 
 
 def split(line: str) -> list[str]:
@@ -45,10 +40,15 @@ def test_every_run_has_its_history(folder: Path) -> None:
         assert history["acc"].iloc[-1] == pytest.approx(run.acc)
 
 
-def test_the_table_of_the_readme_is_that_of_the_reference_results() -> None:
+def test_the_picture_of_the_readme_is_drawn_from_the_reference_results() -> None:
+    drawn = pd.read_csv(Path(ours_vs_paper.__file__).with_suffix(".csv"))
+    pd.testing.assert_frame_equal(drawn, ours_vs_paper.accuracies(), check_dtype=False)
+
+
+def test_the_table_of_the_page_is_that_of_the_reference_results() -> None:
     cells = front("table3.csv")
     known = {(row.method_label, row.dataset_label, row.metric): row for row in cells.itertuples()}
-    (table,) = re.findall(r"^\| \|(?: [A-Z0-9-]+ \|)+(?:\n\|.*)+", README, re.M)
+    (table,) = re.findall(r"^\| \|(?: [A-Z0-9-]+ \|)+(?:\n\|.*)+", PAGE, re.M)
     (_, *datasets), _, *rows = map(split, table.splitlines())
     assert len(rows) == cells["method"].nunique()
     for method, *scores in rows:
@@ -64,8 +64,8 @@ def shown(cells: list) -> str:
 
 
 @pytest.mark.parametrize("verdict", ["reproduced", "better", "worse", "undecided"])
-def test_the_readme_counts_the_verdicts(verdict: str) -> None:
+def test_the_page_counts_the_verdicts(verdict: str) -> None:
     found = front("verdicts.csv")["verdict"]
-    sentence = re.search(r"Of the paper's \d+ scores here, [^.]+\.", README)[0]
+    sentence = re.search(r"Of the paper's \d+ scores here, [^.]+\.", PAGE)[0]
     count = re.search(rf"(\d+) (?:are )?{verdict}", sentence)[1]
     assert int(count) == (found == verdict).sum()
