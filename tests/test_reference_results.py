@@ -1,4 +1,4 @@
-"""The tables of results/reference follow from its runs, its page and the README's picture from these tables."""
+"""The tables of results/reference follow from its runs; its page and the README's picture from the tables."""
 
 import re
 from pathlib import Path
