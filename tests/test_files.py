@@ -6,6 +6,9 @@ import shutil
 import socket
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from glob import escape
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +32,8 @@ from dekm.files import (
     write_text,
 )
 from dekm.files.arrays import Form
+from dekm.files.leftovers import final_name, read_temporary, temporaries, temporary_path, this_process
+from tests.helpers.temporaries import number_of_an_ended_process, written_by
 
 
 def names(folder):
@@ -90,13 +95,15 @@ def test_a_folder_replaces_the_old_one_with_all_its_files(tmp_path):
     assert names(tmp_path) == ["seed0"]
 
 
-def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path):
-    for name in (".seed1.part.4711", ".seed1.part.replaced", ".seed10.part.4711", "seed10", ".other"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "half.txt").write_text("half")
+def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path, dead):
+    others = [tmp_path / name for name in (".other", ".seed1.part", ".seed1.part.a.b.1", "seed10")]
+    others.append(dead(tmp_path / "seed10"))
+    for path in (*others, dead(tmp_path / "seed1"), dead(tmp_path / "seed1", "replaced")):
+        path.mkdir()
+        (path / "half.txt").write_text("half")
     with atomic_folder(tmp_path / "seed1"):
         pass
-    assert names(tmp_path) == [".other", ".seed10.part.4711", "seed1", "seed10"]
+    assert names(tmp_path) == sorted(["seed1", *(path.name for path in others)])
 
 
 def test_a_file_gets_its_name_when_the_block_ends(tmp_path):
@@ -172,15 +179,9 @@ def test_a_folder_that_is_being_made_is_waited_for(tmp_path):
 
 
 @pytest.fixture
-def dead(monkeypatch):
-    """A name for what a process that has ended left: its number belongs to no process now."""
-    ended = subprocess.Popen([sys.executable, "-c", ""])
-    ended.wait()
-
-    def name(target, kind="part"):
-        return target.with_name(f".{target.name}.{kind}.{socket.gethostname()}.{ended.pid}{target.suffix}")
-
-    return name
+def dead():
+    """A name for what a process that has ended left."""
+    return partial(written_by, pid=number_of_an_ended_process())
 
 
 def whole_folder(path, text):
@@ -200,56 +201,87 @@ def test_a_kill_between_the_two_renames_loses_nothing(tmp_path, dead):
 
 def test_a_replaced_folder_comes_back_if_the_new_one_is_not_whole(tmp_path, dead):
     target = tmp_path / "seed0"
-    whole_folder(dead(target), "new")
-    (dead(target) / "a.txt").write_text("damaged")
+    new = dead(target)
+    whole_folder(new, "new")
+    (new / "a.txt").write_text("damaged")
     whole_folder(dead(target, "replaced"), "old")
     recover(target)
     assert (target / "a.txt").read_text() == "old"
     assert names(tmp_path) == ["seed0"]
 
 
-def test_a_folder_that_earlier_versions_replaced_comes_back(tmp_path):
-    target = tmp_path / "seed0"
-    for name in (".seed0.part.replaced", ".seed0.part.4711"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "a.txt").write_text(name)
-    recover(target)
-    assert (target / "a.txt").read_text() == ".seed0.part.replaced"
-    assert names(tmp_path) == ["seed0"]
-
-
-def test_what_another_process_writes_stays(tmp_path):
+def test_what_another_process_writes_stays(tmp_path, dead):
     target = tmp_path / "seed0"
     living = subprocess.Popen(["sleep", "60"])
+    others = [
+        written_by(target, pid=living.pid),
+        dead(target, host="another-machine", kernel="abc"),
+        dead(target, namespace="4711"),  # a container of the same host name, where other numbers are in use
+        written_by(target, namespace="4711"),
+    ]
     try:
-        others = [f".seed0.part.{socket.gethostname()}.{living.pid}", ".seed0.part.another-machine.1"]
-        for name in others:
-            (tmp_path / name).mkdir()
+        for path in others:
+            path.mkdir()
         fill(target, "new")
-        assert names(tmp_path) == sorted([*others, "seed0"])
+        assert names(tmp_path) == sorted(["seed0", *(path.name for path in others)])
     finally:
         living.kill()
         living.wait()
 
 
+def test_what_this_machine_wrote_before_it_was_started_again_is_removed(tmp_path):
+    target = tmp_path / "seed0"
+    before, now = written_by(target, kernel="abc"), written_by(target, kernel="abc")
+    for path in (before, now):
+        path.mkdir()
+    os.utime(before, (1e9, 1e9))
+    fill(target, "new")
+    assert names(tmp_path) == sorted(["seed0", now.name])
+
+
+def test_a_process_tells_what_another_one_of_its_number_left(tmp_path):
+    target = tmp_path / "data.npz"
+    with atomic_file(target) as mine:
+        mine.write_bytes(b"mine")
+        written_by(target).write_bytes(b"half")
+        write_text(target, "second")
+        assert names(tmp_path) == sorted([mine.name, "data.npz"])
+    assert target.read_bytes() == b"mine"
+
+
 def test_the_next_writer_of_a_file_removes_what_a_killed_one_left(tmp_path, dead):
     target = tmp_path / "data.npz"
     dead(target).write_bytes(b"half")
-    (tmp_path / ".data.npz.part.another-machine.1.npz").write_bytes(b"half")
+    other = dead(target, host="another-machine", kernel="abc")
+    other.write_bytes(b"half")
     write_text(target, "new")
-    assert names(tmp_path) == [".data.npz.part.another-machine.1.npz", "data.npz"]
+    assert names(tmp_path) == sorted([other.name, "data.npz"])
 
 
-def test_two_writers_without_locks_do_not_disturb_each_other(tmp_path, monkeypatch):
+def test_two_writers_without_locks_do_not_disturb_each_other(tmp_path):
     target = tmp_path / "seed0"
     with atomic_folder(target) as first:
         (first / "a.txt").write_text("first")
-        monkeypatch.setattr(socket, "gethostname", lambda: "another-machine")
         fill(target, "second")
         assert (target / "a.txt").read_text() == "second"
-        monkeypatch.undo()
     assert (target / "a.txt").read_text() == "first"
     assert names(tmp_path) == ["seed0"]
+
+
+@pytest.mark.parametrize(
+    "name", ["seed0", "a.b.npz", ".hidden", "x.part.y", "line\nbreak", "x[1]*", "no suffix."]
+)
+def test_a_temporary_name_says_what_is_written_under_it(tmp_path, name):
+    target = tmp_path / name
+    for kind in ("part", "replaced"):
+        path = temporary_path(target, kind)
+        found = read_temporary(path)
+        assert (found.path, found.target, found.kind, found.writer) == (path, target, kind, this_process())
+        assert final_name(path / "file.csv") == target / "file.csv"
+        assert path.name.endswith(target.suffix)
+        path.touch()
+    assert [found.kind for found in temporaries(tmp_path, escape(name))] == ["part"]
+    assert len(temporaries(tmp_path, "*", "part", "replaced")) == 2
 
 
 def test_a_manifest_finds_every_kind_of_damage(tmp_path):
@@ -320,20 +352,14 @@ def test_a_file_system_without_locks_is_one_line_and_no_error(tmp_path, monkeypa
     assert "this file system has no locks (No locks available)" in caplog.text
 
 
-def test_a_system_without_flock_has_no_locks(tmp_path, monkeypatch, caplog):
-    monkeypatch.setattr(locks, "fcntl", None)
-    with locked(tmp_path / "seed0"), locked(tmp_path / "seed0"):
-        pass
-    assert "this file system has no locks" in caplog.text
-
-
 def test_a_job_that_waits_says_for_whom(tmp_path, monkeypatch, caplog):
     caplog.set_level("INFO")
     monkeypatch.setattr(locks, "PATIENCE", 0.0)
     monkeypatch.setattr(locks, "PAUSE", 0.01)
     impatient = iter([False, False, True])
-    with locks.Lock(tmp_path / "seed0", purpose="cluster mnist dekm"):
-        assert not locked(tmp_path / "seed0", lambda: next(impatient)).acquire()
+    waiting = locked(tmp_path / "seed0", lambda: next(impatient))
+    with locks.Lock(tmp_path / "seed0", purpose="cluster mnist dekm"), ThreadPoolExecutor() as pool:
+        assert not pool.submit(waiting.acquire).result()
     holder = f"process {os.getpid()} on {socket.gethostname()} (cluster mnist dekm)"
     assert caplog.text.count(f"waiting for {holder}, which writes") == 1
 

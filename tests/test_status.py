@@ -14,12 +14,14 @@ from dekm.errors import InputError
 from dekm.experiment.config import Experiment
 from dekm.experiment.live import Live
 from dekm.experiment.plan import write_plan
+from dekm.files.leftovers import temporary_path
 from dekm.results.estimates import expected_seconds, time_left
 from dekm.results.folders import SeedFolder
 from dekm.results.progress import SILENT_SECONDS, Progress, duration
 from dekm.results.status import CellStatus, find_results, read_status, work_of
 from dekm.results.status_text import describe
 from tests.helpers.handmade import write_facts
+from tests.helpers.temporaries import written_by
 
 NO_PROCESS = 2**22 + 1  # larger than any process number of Linux
 
@@ -48,9 +50,9 @@ def complete(results: Path, cell: str, seed: int, seconds: float = 10.0) -> None
     (folder / "metrics.json").write_text(json.dumps({"seconds": seconds}))
 
 
-def begin(results: Path, cell: str, seed: int, **changes: Any) -> Path:
-    """The unfinished folder of a seed at epoch 57 of 200; returns the file of its progress."""
-    folder = results / cell / f".seed{seed}.part.{os.getpid()}"
+def begin(results: Path, cell: str, seed: int, writer: Any = None, **changes: Any) -> Path:
+    """The file of the progress of an unfinished seed at epoch 57 of 200, made by this or another process."""
+    folder = (written_by if writer else temporary_path)(results / cell / f"seed{seed}", **writer or {})
     folder.mkdir(parents=True)
     (folder / "facts.json").write_text("{}")
     known = {"host": socket.gethostname(), "pid": os.getpid(), "unit": "epoch", "done": 57, "total": 200}
@@ -102,14 +104,14 @@ def test_in_the_middle_it_says_where_every_job_is(results: Path) -> None:
 
 
 def test_a_killed_job_is_dead_at_once_on_its_own_host(results: Path) -> None:
-    begin(results, "pretrained/mnist/conv", 0, pid=NO_PROCESS)
+    begin(results, "pretrained/mnist/conv", 0, {"pid": NO_PROCESS})
     (results / "pretrained/mnist/conv/.seed0.checkpoint.safetensors").touch()
     assert states(results)["mnist conv"] == "dead"
     assert "stopped at epoch 57/200 loss=12.35; a checkpoint is kept" in describe(read_status(results))
 
 
 def test_a_job_of_another_host_is_dead_after_a_silence(results: Path) -> None:
-    file = begin(results, "pretrained/mnist/conv", 0, host="another", pid=NO_PROCESS)
+    file = begin(results, "pretrained/mnist/conv", 0, {"pid": NO_PROCESS, "host": "another", "kernel": "abc"})
     assert states(results)["mnist conv"] == "running"
     os.utime(file, (0, time.time() - SILENT_SECONDS - 1))
     assert states(results)["mnist conv"] == "dead"

@@ -15,6 +15,7 @@ from mlflow.entities import Metric, ViewType
 from dekm.cli import main
 from dekm.errors import InputError
 from dekm.files import locked
+from dekm.files.leftovers import temporary_path
 from dekm.results.folders import SeedFolder
 from dekm.results.progress import Progress
 from dekm.results.result_set import ResultSet
@@ -130,7 +131,7 @@ def test_a_long_curve_is_thinned_but_keeps_its_ends(tmp_path: Path) -> None:
 def test_a_run_that_is_being_made_shows_its_points_and_ends_with_its_maker(
     results: Path, tmp_path: Path
 ) -> None:
-    part = results / "runs" / "digits" / "dekm" / ".seed2.part.1"
+    part = temporary_path(results / "runs" / "digits" / "dekm" / "seed2")
     shutil.copytree(write_run(results, 2), part)
     shutil.rmtree(part.with_name("seed2"))
     (part / "history.csv").rename(part / "live.csv")
@@ -159,7 +160,7 @@ def write_pretraining(folder: Path, n_epochs: int) -> None:
 
 
 def test_a_pretraining_grows_while_it_is_made(tmp_path: Path) -> None:
-    part = tmp_path / "demo/pretrained/digits/conv/.seed0.part.1"
+    part = temporary_path(tmp_path / "demo/pretrained/digits/conv/seed0")
     write_pretraining(part, 4)
     (part / "loss.csv").unlink()
     (part / "live.csv").write_text("epoch,loss,seconds\n1,0.5,2.0\n")
@@ -269,7 +270,7 @@ def test_the_ui_without_runs_says_how_to_make_some(tmp_path: Path) -> None:
 
 
 def test_a_run_without_an_iteration_yet_is_shown_without_points(results: Path, tmp_path: Path) -> None:
-    part = results / "runs" / "digits" / "dekm" / ".seed2.part.1"
+    part = temporary_path(results / "runs" / "digits" / "dekm" / "seed2")
     shutil.copytree(write_run(results, 2), part)
     shutil.rmtree(part.with_name("seed2"))
     (part / "history.csv").unlink()
@@ -282,7 +283,7 @@ def test_a_run_without_an_iteration_yet_is_shown_without_points(results: Path, t
 
 def test_a_run_that_ends_while_it_is_read_is_left_to_the_next_time(results: Path, tmp_path: Path) -> None:
     whole = write_run(results, 2)
-    part = whole.with_name(".seed2.part.1")
+    part = temporary_path(whole)
     shutil.copytree(whole, part)
     with locked(whole):
         (unfinished,) = ResultSet(results).unfinished_seeds()

@@ -12,12 +12,14 @@ import os
 import re
 import runpy
 import shutil
+import stat
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from dekm.errors import InputError
 from dekm.files.locks import Lock
 from dekm.results.progress import WARNING
 
@@ -146,7 +148,7 @@ def _candidates(device: str) -> list[Gpu]:
 
 def _lock_one(gpus: Sequence[Gpu], purpose: str) -> tuple[Gpu, Lock]:
     """Lock the first GPU that is or becomes free."""
-    folder = LOCKS / f"dekm-gpus-{os.getuid()}"
+    folder = lock_folder()
     locks = [(gpu, Lock(folder / gpu.uuid, purpose=purpose)) for gpu in gpus]
     told = False
     while True:
@@ -158,6 +160,32 @@ def _lock_one(gpus: Sequence[Gpu], purpose: str) -> tuple[Gpu, Lock]:
             logger.info("waiting for a GPU; in use are %s", holders)
             told = True
         time.sleep(PAUSE)
+
+
+def lock_folder() -> Path:
+    """The folder of this user's locks, which nobody else can have made or can write to.
+
+    It is the same for all jobs of the user on this machine. Only where another user has taken its name is it
+    in the home folder, which several machines may share: the names of the locks are those of single GPUs.
+
+    Raises
+    ------
+    InputError
+        If the user can have a folder at neither place.
+    """
+    places = (lambda: LOCKS / f"dekm-gpus-{os.geteuid()}", lambda: Path.home() / ".cache/dekm/gpus")
+    for place in places:
+        with contextlib.suppress(OSError, RuntimeError):
+            folder = place()
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            with contextlib.suppress(FileExistsError):
+                folder.mkdir(mode=0o700)
+            found = folder.lstat()
+            if stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid():
+                folder.chmod(0o700)
+                return folder
+            logger.warning("%s is of another user, or no folder, and not used for the locks of GPUs", folder)
+    raise InputError(f"no folder for the locks of GPUs can be made in {LOCKS} or in the home folder.")
 
 
 def has_gpu_build() -> bool:

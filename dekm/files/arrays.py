@@ -13,17 +13,7 @@ KINDS = {"b": "bool", "i": "integer", "u": "unsigned integer", "f": "float", "U"
 
 
 class Form(NamedTuple):
-    """What an array should be.
-
-    Attributes
-    ----------
-    kinds : str
-        Accepted kinds of its dtype, as NumPy abbreviates them.
-    ndim : tuple of int
-        Accepted numbers of dimensions; any if empty.
-    required : bool
-        Whether the array has to exist.
-    """
+    """Form of an array: kinds of dtype as NumPy abbreviates them, and numbers of dimensions, or any."""
 
     kinds: str
     ndim: tuple[int, ...] = ()
@@ -31,13 +21,7 @@ class Form(NamedTuple):
 
 
 def read_array(file: Path, form: Form | None = None, remedy: str = "") -> np.ndarray:
-    """Read one array from a ``.npy`` file; pickled objects are refused.
-
-    Raises
-    ------
-    InputError
-        If the file holds something else, or the array has not the form.
-    """
+    """Read one array from a ``.npy`` file; `InputError` if it holds another one, or pickled objects."""
     with readable(file, "file of one NumPy array", remedy=remedy), file.open("rb") as stream:
         array = np.lib.format.read_array(stream, allow_pickle=False)
     _check_array(file, "the array", array, form, remedy)
@@ -45,21 +29,7 @@ def read_array(file: Path, form: Form | None = None, remedy: str = "") -> np.nda
 
 
 def read_arrays(file: Path, forms: Mapping[str, Form], remedy: str = "") -> dict[str, np.ndarray]:
-    """Read arrays from an ``.npz`` file; pickled objects are refused.
-
-    Parameters
-    ----------
-    file : Path
-        The file.
-    forms : mapping of str to Form
-        The form of each array that is read.
-    remedy : str
-        What to do about an unusable file.
-
-    Returns
-    -------
-    dict of str to ndarray
-        The arrays that exist.
+    """Read those arrays from an ``.npz`` file that exist; pickled objects are refused.
 
     Raises
     ------

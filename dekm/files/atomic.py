@@ -4,13 +4,19 @@ import contextlib
 import errno
 import logging
 import os
-import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 from dekm.errors import InputError
-from dekm.files.leftovers import PART, REPLACED, dead_temporaries, remove, remove_dead, temporary_path
+from dekm.files.leftovers import (
+    REPLACED,
+    dead_temporaries,
+    final_name,
+    remove,
+    remove_dead,
+    temporary_path,
+)
 from dekm.files.manifest import find_damage, write_manifest
 
 logger = logging.getLogger(__name__)
@@ -23,19 +29,10 @@ UNNAMED = {None, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 @contextlib.contextmanager
 def atomic_file(target: Path) -> Iterator[Path]:
-    """Write a file atomically: readers see the old file or the complete new one.
+    """A temporary file beside `target`, of the same suffix, which replaces it if the block succeeds.
 
-    Parameters
-    ----------
-    target : Path
-        File to write; its folder is created if necessary. The target of a symbolic link is replaced and the
-        link stays; a device or pipe is written directly.
-
-    Yields
-    ------
-    Path
-        Temporary file in the same folder, with the suffix of `target`. It replaces `target` if the block
-        succeeds and is removed if the block raises.
+    Readers see the old file or the complete new one. The target of a symbolic link is replaced and the link
+    stays; a device or pipe is written directly.
 
     Raises
     ------
@@ -93,7 +90,6 @@ def recover(target: Path) -> None:
     A kill between the two renames leaves no target: a whole new folder takes its name, else the replaced one.
     """
     parts, replaced = dead_temporaries(target), dead_temporaries(target, REPLACED)
-    replaced += [path for path in parts if path.suffix == f".{REPLACED}"]  # its name in earlier versions
     if not target.exists():
         whole = [path for path in parts if not find_damage(path)]
         for source in (whole or replaced)[-1:]:
@@ -153,15 +149,7 @@ def flush(path: Path) -> None:
 
 @contextlib.contextmanager
 def named_errors(target: Path, written: Path | None = None) -> Iterator[None]:
-    """Convert errors of writing a file into an `InputError` that names it and says what stays.
-
-    Parameters
-    ----------
-    target : Path
-        The file or folder.
-    written : Path, optional
-        The temporary path under which it is written; `target` if None.
-    """
+    """Convert errors of writing `target`, under the name `written`, into an `InputError` that names it."""
     written = written or target
     try:
         yield
@@ -176,7 +164,7 @@ def named_errors(target: Path, written: Path | None = None) -> Iterator[None]:
 
 def _describe(error: OSError, target: Path, written: Path) -> str:
     reason = error.strerror or str(error)
-    name = re.sub(rf"/\.([^/]+)\.{PART}\.[^/]+", r"/\1", str(target))  # a file in a folder that is written
+    name = final_name(target)  # also of a file in a folder that is written
     stays = "the old one stays as it was" if target.exists() else "nothing was left under this name"
     if error.errno not in {None, errno.ENOSPC}:
         return f"{name} cannot be written: {reason}; {stays}."

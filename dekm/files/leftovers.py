@@ -1,68 +1,102 @@
-"""Temporary names that say which process writes under them, so that others can tell a dead one."""
+"""Temporary names: what is written under them, and by which process, so that others can tell a dead one.
 
-import glob
+A name is ``.TARGET.KIND.HOST.PROCESS`` with the suffix of the target. Containers may share a host name, and
+each counts its processes from 1, so a process is told by the kernel, its PID namespace and its number.
+"""
+
+import itertools
 import os
 import re
+import secrets
 import shutil
 import socket
-from collections.abc import Iterator
+import time
+from fnmatch import fnmatchcase
+from glob import escape
 from pathlib import Path
 from typing import NamedTuple
 
 PART = "part"  # what is being written
 REPLACED = "replaced"  # the old folder, between the two renames that put a new one in its place
+NAME = re.compile(
+    rf"\.(?P<target>.+)\.(?P<kind>{PART}|{REPLACED})\.(?P<host>.+)"
+    r"\.(?P<kernel>[0-9a-f]+)-(?P<namespace>\d+)-(?P<pid>\d+)-(?P<run>[0-9a-f]+)-\d+(\.[^.]*)?",
+    re.DOTALL,
+)
+RUN = secrets.token_hex(4)  # of this process, whose number another one had or will have
+_numbers = itertools.count()
 
 
 class Writer(NamedTuple):
-    """The process that writes under a temporary name."""
+    """The process that writes, or wrote, under a temporary name."""
 
     host: str
+    kernel: str
+    namespace: str
     pid: int
+    run: str
 
-    def is_dead(self) -> bool:
-        """Whether the process provably has ended; of another machine's process nothing is known."""
-        if self.host != socket.gethostname():
-            return False
-        if self.pid == os.getpid():
-            return True  # a process of the same number that ended: this one has not begun to write
-        try:
-            os.kill(self.pid, 0)
-        except ProcessLookupError:
-            return True
-        except (PermissionError, OverflowError):
-            return False
-        return False
+    def is_dead(self, written: Path) -> bool:
+        """Whether the process provably has ended; of one that is not seen from here nothing is known."""
+        here = this_process()
+        if (self.kernel, self.namespace) == (here.kernel, here.namespace):
+            return self.run != here.run if self.pid == here.pid else not _exists(self.pid)
+        is_restarted = self.host == here.host and self.kernel != here.kernel
+        return is_restarted and _time(written) < time.time() - time.monotonic()  # when the machine started
+
+
+class Temporary(NamedTuple):
+    """What a process writes or wrote under a temporary name, its place in the end, and the process."""
+
+    path: Path
+    target: Path
+    kind: str
+    writer: Writer
+
+
+def this_process() -> Writer:
+    """The current process; the kernel and the namespace are 0 where the system does not tell them."""
+    try:
+        kernel = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii")[:8]
+        namespace = str(Path("/proc/self/ns/pid").stat().st_ino)
+    except OSError:
+        kernel, namespace = "0", "0"
+    return Writer(socket.gethostname(), kernel, namespace, os.getpid(), RUN)
 
 
 def temporary_path(target: Path, kind: str = PART) -> Path:
-    """Where this process writes before it renames to `target`; a hidden name with the same suffix."""
-    writer = f"{socket.gethostname()}.{os.getpid()}"
-    return target.with_name(f".{target.name}.{kind}.{writer}{target.suffix}")
+    """Where this process writes before it renames to `target`: a hidden name, another one at each call."""
+    writer = this_process()
+    process = f"{writer.kernel}-{writer.namespace}-{writer.pid}-{writer.run}-{next(_numbers)}"
+    return target.with_name(f".{target.name}.{kind}.{writer.host}.{process}{target.suffix}")
 
 
-def writer_of(temporary: Path) -> Writer | None:
-    """The process in a name of `temporary_path`; None for names of earlier versions, without a machine."""
-    found = re.fullmatch(rf"\..*\.(?:{PART}|{REPLACED})\.(.+)\.(\d+)(?:\.[^.]*[^.\d][^.]*)?", temporary.name)
-    return Writer(found[1], int(found[2])) if found else None
+def read_temporary(path: Path) -> Temporary | None:
+    """What the name of a file or folder says; None if it is not a temporary one."""
+    found = NAME.fullmatch(path.name)
+    if found is None:
+        return None
+    writer = Writer(found["host"], found["kernel"], found["namespace"], int(found["pid"]), found["run"])
+    return Temporary(path, path.with_name(found["target"]), found["kind"], writer)
 
 
-def temporaries(target: Path, kind: str = PART) -> Iterator[Path]:
-    """All that processes wrote or write under temporary names of `target`, oldest first."""
-    paths = target.parent.glob(f".{glob.escape(target.name)}.{kind}.*")
-    return iter(sorted(paths, key=_time))
+def final_name(path: Path) -> Path:
+    """The path that `path`, which may be in a temporary folder, gets in the end."""
+    found = (read_temporary(Path(part)) for part in path.parts)
+    return Path(*(one.target.name if one else part for one, part in zip(found, path.parts, strict=True)))
 
 
-def _time(path: Path) -> float:
-    try:
-        return path.lstat().st_mtime
-    except FileNotFoundError:  # its writer has just ended
-        return 0.0
+def temporaries(folder: Path, pattern: str, *kinds: str) -> list[Temporary]:
+    """What processes write or wrote in a folder for targets whose names match `pattern`, oldest first."""
+    found = [one for path in folder.glob(".*") if (one := read_temporary(path)) is not None]
+    found = [one for one in found if one.kind in (kinds or (PART,)) and fnmatchcase(one.target.name, pattern)]
+    return sorted(found, key=lambda one: _time(one.path))
 
 
 def dead_temporaries(target: Path, kind: str = PART) -> list[Path]:
     """What ended processes left under temporary names of `target`, oldest first."""
-    found = ((path, writer_of(path)) for path in temporaries(target, kind))
-    return [path for path, writer in found if writer is None or writer.is_dead()]
+    found = temporaries(target.parent, escape(target.name), kind)
+    return [one.path for one in found if one.writer.is_dead(one.path)]
 
 
 def remove_dead(target: Path) -> None:
@@ -77,3 +111,21 @@ def remove(path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
+
+
+def _exists(pid: int) -> bool:
+    """Whether a process of this number exists, perhaps of another user."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        pass
+    return True
+
+
+def _time(path: Path) -> float:
+    try:
+        return path.lstat().st_mtime
+    except FileNotFoundError:  # its writer has just ended
+        return 0.0

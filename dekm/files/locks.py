@@ -8,35 +8,23 @@ import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+from filelock import FileLock, Timeout
 
 logger = logging.getLogger(__name__)
 
 PAUSE = 0.1  # seconds between two attempts
 PATIENCE = 30.0  # seconds of waiting after which the log says for whom
-HELD = {errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES}
+NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL}
 
 
 class Lock:
-    """An exclusive lock, by `flock`, of what processes write to a target.
+    """An exclusive lock of what processes write to a target.
 
     Where the file system has no locks, the log says so and every process goes on: each writes under a name of
-    its own, so that two writers of one target do its work twice and harm nothing.
-
-    Parameters
-    ----------
-    target : Path
-        File or folder; the lock is a hidden file beside it.
-    give_up : callable
-        Whether not to wait any longer and to go on without the lock.
-    purpose : str
-        What the process does while it holds the lock, for those that wait.
+    its own, so that two writers of one target do its work twice and harm nothing. The lock is a hidden file
+    beside the target; `purpose` says, to those that wait, what the process does while it holds it.
     """
 
     def __init__(
@@ -46,48 +34,51 @@ class Lock:
         self.give_up = give_up
         self.purpose = purpose
         self.file = target.with_name(f".{target.name}.lock")
-        self._descriptor: int | None = None
+        # No soft lock in place of a native one: it would outlive a kill.
+        self._lock = FileLock(self.file, fallback_to_soft=False, on_acquired=self._sign)
+        self._tell_at = 0.0
 
     def __enter__(self) -> Self:
         self.acquire()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.release()
 
     def acquire(self) -> bool:
-        """Wait for the lock; return whether it is held, which it is not if `give_up` returned True."""
-        started, told = time.monotonic(), False
-        while not self.try_acquire():
-            if self.give_up():
-                return False
-            if not told and time.monotonic() - started > PATIENCE:
-                logger.info("waiting for %s, which writes %s", self.describe_holder(), self.target)
-                told = True
-            time.sleep(PAUSE)
-        return True
+        """Wait for the lock; return whether it is held, which it is not if `give_up` ended the waiting."""
+        self._tell_at = time.monotonic() + PATIENCE
+        return self._acquire(blocking=True)
 
     def try_acquire(self) -> bool:
         """Acquire the lock if no other process holds it, and return whether it is held now."""
+        return self._acquire(blocking=False)
+
+    def _acquire(self, *, blocking: bool) -> bool:
         self.target.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(self.file, os.O_RDWR | os.O_CREAT, 0o666)
         try:
-            _lock_file(descriptor)
+            self._lock.acquire(blocking=blocking, poll_interval=PAUSE, cancel_check=self._is_given_up)
+        except Timeout:
+            return False
         except OSError as error:
-            if error.errno in HELD:
-                os.close(descriptor)
-                return False
+            if error.errno not in NO_LOCKS:
+                raise
             logger.warning(
                 "%s: this file system has no locks (%s); jobs that write the same folder at the same time "
                 "do their work twice",
                 self.target.parent,
                 error.strerror,
             )
-        self._descriptor = descriptor
-        self._sign(descriptor)
         return True
+
+    def _is_given_up(self) -> bool:
+        """Whether to wait no longer; if the wait is long, tell once for whom."""
+        if self.give_up():
+            return True
+        if time.monotonic() > self._tell_at:
+            logger.info("waiting for %s, which writes %s", self.describe_holder(), self.target)
+            self._tell_at = float("inf")
+        return False
 
     def _sign(self, descriptor: int) -> None:
         """Write into the locked file which process holds the lock."""
@@ -106,21 +97,10 @@ class Lock:
 
     def release(self) -> None:
         """Let the next process have the lock."""
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
+        self._lock.release()
 
 
-def _lock_file(descriptor: int) -> None:
-    """Lock an open file without waiting."""
-    if fcntl is None:
-        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
-    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-def locked(target: Path, give_up: Callable[[], bool] = lambda: False) -> Lock:
-    """The lock of the writers of `target`, for a ``with`` statement."""
-    return Lock(target, give_up)
+locked = Lock  # as it reads in a ``with`` statement
 
 
 def is_locked(target: Path) -> bool:

@@ -51,23 +51,9 @@ TYPES = {
 
 @contextlib.contextmanager
 def readable(file: Path, what: str, *errors: type[Exception], remedy: str = "") -> Iterator[None]:
-    """Convert exceptions of a parser into an `InputError` that names the file.
+    """Convert exceptions in the block that reads a file, `READ_ERRORS` and others, into an `InputError`.
 
-    Parameters
-    ----------
-    file : Path
-        File that is read in the block.
-    what : str
-        Expected type of file, such as "MATLAB file".
-    *errors : type of Exception
-        Exception types of the parser that are not in `READ_ERRORS`.
-    remedy : str
-        What to do about an unusable file.
-
-    Raises
-    ------
-    InputError
-        If the block raises one of these exceptions.
+    `what` is the expected type of the file, such as "MATLAB file".
     """
     handled: tuple[type[Exception], ...] = (*READ_ERRORS, *errors)
     try:
@@ -88,16 +74,7 @@ def damaged(file: Path, problem: str, remedy: str = "") -> InputError:
 
 
 def read_json(file: Path, fields: Mapping[str, Any] | None = None, remedy: str = "") -> dict[str, Any]:
-    """Read a JSON file that holds an object.
-
-    Parameters
-    ----------
-    file : Path
-        The file.
-    fields : mapping of str to type, optional
-        The type of each required field, or a tuple of its possible types.
-    remedy : str
-        What to do about an unusable file.
+    """Read a JSON file that holds an object; `fields` has the type of each required field, or several.
 
     Raises
     ------
@@ -129,13 +106,7 @@ def without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def check_fields(file: Path, value: Mapping[str, Any], fields: Mapping[str, Any], remedy: str = "") -> None:
-    """Check the types of the fields of an object that `file` holds.
-
-    Raises
-    ------
-    InputError
-        If a field is missing or of another type.
-    """
+    """Raise `InputError` if a field of an object that `file` holds is missing or of another type."""
     for name, expected in fields.items():
         if name not in value:
             raise damaged(file, f"it lacks {name!r}", remedy)
@@ -145,21 +116,13 @@ def check_fields(file: Path, value: Mapping[str, Any], fields: Mapping[str, Any]
 
 
 def read_numbers(file: Path, columns: tuple[str, ...] = (), remedy: str = "") -> list[dict[str, float]]:
-    """Read a CSV file of numbers; an empty field is NaN.
-
-    Parameters
-    ----------
-    file : Path
-        The file; an empty one has no rows.
-    columns : tuple of str
-        Names of which the file needs at least one, if it has rows.
-    remedy : str
-        What to do about an unusable file.
+    """Read a CSV file of numbers; an empty field is NaN, and an empty file has no rows.
 
     Raises
     ------
     InputError
-        If the file does not exist, a row has too many or too few fields, or a field is not a number.
+        If the file does not exist, a row has too many or too few fields, a field is not a number, or there
+        are rows and none of `columns`.
     """
     with readable(file, "CSV file", remedy=remedy), file.open(newline="", encoding="utf-8") as stream:
         reader = csv.DictReader(stream)

@@ -19,25 +19,14 @@ def read_table(
     separator: str = ",",
     remedy: str = "",
 ) -> "pd.DataFrame":
-    """Read a table with a header.
+    """Read a table with a header from a CSV file in UTF-8, also its other columns.
 
     Parameters
     ----------
-    file : Path
-        CSV file in UTF-8.
     texts, numbers : sequence of str
         Columns that the table needs, and that hold text or finite numbers; empty fields are NaN.
     filled : sequence of str
         Those of them that have no empty field.
-    separator : str
-        Between two fields.
-    remedy : str
-        What to do about an unusable file.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The table, also its other columns.
 
     Raises
     ------

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from dekm.errors import InputError, shown
+from dekm.files.leftovers import PART, REPLACED, temporaries
 from dekm.files.reading import NUMBER, check_fields, damaged, read_json
 from dekm.results.data import PreparedData
 from dekm.results.seed import SEED_FILES, SeedFolder, complete_run
@@ -35,7 +36,7 @@ class CellFolder:
 
     def started_seeds(self) -> set[Path]:
         """Folders of the seeds that processes make now, or were making when they were killed."""
-        return {self.path / path.name.split(".")[1] for path in self.path.glob(".seed*.*.*")}
+        return {found.target for found in temporaries(self.path, "seed*", PART, REPLACED)}
 
     def checkpoint_file(self, seed: int | str) -> Path:
         """File of the state of a seed that is being made, from which an interrupted job continues."""

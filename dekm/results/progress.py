@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dekm.files import read_json
-from dekm.files.leftovers import Writer
+from dekm.files.leftovers import read_temporary
 
 HEARTBEAT_SECONDS = 10.0  # a job touches its file so often, also within a long iteration
 WARNING = "warning: "  # begins what a job tells the user of the workflow through its log
@@ -82,19 +82,18 @@ def read_progress(file: Path) -> Progress | None:
         return None
 
 
-def is_alive(progress: Progress, file: Path) -> bool:
+def is_alive(file: Path) -> bool:
     """Whether the job that writes `file` still runs.
 
-    On this machine a job whose process has ended is dead. Everywhere, also on another node of a shared file
-    system, a job is dead if the file has not been touched for `SILENT_SECONDS`.
+    A job is dead if its process is known to have ended, and everywhere, also on another node of a shared file
+    system or in another container, if the file has not been touched for `SILENT_SECONDS`.
     """
     try:
         silent = time.time() - file.stat().st_mtime > SILENT_SECONDS
     except FileNotFoundError:
         return False
-    if silent or progress.pid == os.getpid():
-        return not silent
-    return not Writer(progress.host, progress.pid).is_dead()
+    made = read_temporary(file.parent)
+    return not silent and (made is None or not made.writer.is_dead(made.path))
 
 
 def duration(seconds: float) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from dekm.errors import InputError, shown
 from dekm.files import is_locked
+from dekm.files.leftovers import temporaries
 from dekm.results.folders import CellFolder, PreparedData, SeedFolder
 
 logger = logging.getLogger(__name__)
@@ -73,12 +74,11 @@ class ResultSet:
 
     def unfinished_seeds(self) -> Iterator[SeedFolder]:
         """The seeds that are being made at this moment; their folders hold what is known so far."""
-        patterns = (f"{pattern}/.seed*.part.*/facts.json" for pattern in PATTERNS.values())
-        for file in (file for pattern in patterns for file in self.path.glob(pattern)):
-            if is_locked(file.parent.with_name(file.parent.name.split(".")[1])):
-                unfinished = SeedFolder(file.parent)
-                if unfinished.has_facts():
-                    yield unfinished
+        cells = (cell for pattern in PATTERNS.values() for cell in self.path.glob(pattern))
+        for found in (found for cell in cells for found in temporaries(cell, "seed*")):
+            unfinished = SeedFolder(found.path)
+            if is_locked(found.target) and unfinished.has_facts():
+                yield unfinished
 
     def outputs(self) -> dict[str, Path]:
         """The folders of tables and figures that exist, by their names."""

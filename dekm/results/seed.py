@@ -177,7 +177,7 @@ class SeedFolder:
 
     def is_made_under_other_key(self, key: str) -> bool:
         """Whether processes make the seed now, none of them under this key, as far as their folders say."""
-        parts = [SeedFolder(path) for path in temporaries(self.path)]
+        parts = [SeedFolder(found.path) for found in temporaries(self.path.parent, self.path.name)]
         keys = {part.facts["key"] for part in parts if part.has_facts()}
         return bool(keys) and key not in keys
 

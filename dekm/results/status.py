@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from dekm.errors import InputError
 from dekm.files import read_json
+from dekm.files.leftovers import temporaries
 from dekm.results.folders import CellFolder, SeedFolder
 from dekm.results.progress import SILENT_SECONDS, Progress, is_alive, read_progress
 from dekm.results.result_set import PATTERNS, ResultSet, failure
@@ -205,12 +206,12 @@ def complete_seeds(folder: CellFolder) -> Iterator[tuple[int, float]]:
 
 def unfinished_seeds(folder: CellFolder) -> Iterator[UnfinishedSeed]:
     """The seeds of a cell that are being made, or whose job was killed."""
-    for path in folder.path.glob(".seed*.part.*"):
-        number = path.name.split(".")[1].removeprefix("seed")
-        file = SeedFolder(path).file("progress")
+    for found in temporaries(folder.path, "seed*"):
+        number = found.target.name.removeprefix("seed")
+        file = SeedFolder(found.path).file("progress")
         progress = read_progress(file)
         if number.isdecimal():
-            alive = is_alive(progress, file) if progress else is_recent(path)
+            alive = is_alive(file) if progress else is_recent(found.path)
             yield UnfinishedSeed(int(number), progress, alive)
 
 

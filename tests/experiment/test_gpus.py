@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from dekm.errors import InputError
 from dekm.experiment import gpus
 from dekm.experiment.gpus import (
     VARIABLE,
@@ -27,6 +28,7 @@ TWO = {"GPU-a": 0, "GPU-b": 0}
 JOB = """
 import logging, os, sys, time
 from pathlib import Path
+from dekm.errors import InputError
 from dekm.experiment import gpus
 logging.basicConfig(level="INFO", format="%(message)s")
 gpus.LOCKS, gpus.PAUSE = Path(sys.argv[1]), 0.02
@@ -150,6 +152,63 @@ def test_an_index_reserves_its_gpu_and_changes_nothing(machine, start) -> None:
     with reserved_gpu("cuda:1", "test"):
         assert VARIABLE not in os.environ
         assert start().gpu() == "GPU-a"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The home folder, in which nothing is yet."""
+    monkeypatch.setattr(gpus, "LOCKS", tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+def test_the_folder_of_the_locks_is_open_to_its_user_only(home, tmp_path) -> None:
+    folder = tmp_path / f"dekm-gpus-{os.geteuid()}"
+    assert gpus.lock_folder() == folder
+    assert folder.stat().st_mode & 0o777 == 0o700
+    folder.chmod(0o777)
+    assert gpus.lock_folder() == folder
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert not home.exists()
+
+
+@pytest.mark.parametrize("kind", ["link to a folder", "link to nothing", "file"])
+def test_a_name_that_another_user_has_taken_stops_no_job_and_is_not_written(
+    machine, home, tmp_path, kind: str, caplog
+) -> None:
+    machine(TWO)
+    taken, victim = tmp_path / f"dekm-gpus-{os.geteuid()}", tmp_path / "victim"
+    victim.mkdir()
+    (victim / ".GPU-a.lock").write_text("of the victim")
+    if kind == "file":
+        taken.write_text("of another user")
+    else:
+        taken.symlink_to(victim if kind == "link to a folder" else tmp_path / "nothing")
+    with reserved_gpu("auto", "test"):
+        assert os.environ[VARIABLE] == "GPU-a"
+        assert [path.name for path in (home / ".cache/dekm/gpus").iterdir()] == [".GPU-a.lock"]
+    assert [path.name for path in victim.iterdir()] == [".GPU-a.lock"]
+    assert (victim / ".GPU-a.lock").read_text() == "of the victim"
+    assert f"{taken} is of another user, or no folder" in caplog.text
+
+
+def test_a_folder_of_another_user_is_not_used(home, monkeypatch) -> None:
+    other = os.geteuid() + 1
+    monkeypatch.setattr(
+        os, "geteuid", lambda: other
+    )  # all that this test makes is of another user than this one
+    with pytest.raises(InputError, match="no folder for the locks of GPUs can be made in"):
+        gpus.lock_folder()
+
+
+def test_a_lock_that_is_a_link_is_neither_followed_nor_truncated(machine, home, tmp_path) -> None:
+    machine({"GPU-a": 0})
+    victim = tmp_path / "victim"
+    victim.write_text("of the victim")
+    (gpus.lock_folder() / ".GPU-a.lock").symlink_to(victim)
+    with pytest.raises(OSError, match="symbolic links"), reserved_gpu("auto", "test"):
+        pass
+    assert victim.read_text() == "of the victim"
 
 
 def test_without_gpus_nothing_is_locked(monkeypatch, tmp_path) -> None:

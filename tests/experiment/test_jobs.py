@@ -2,6 +2,8 @@ import contextlib
 import csv
 import resource
 import shutil
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ from dekm.methods import METHODS
 from dekm.results.folders import SeedFolder
 from dekm.results.result_set import ResultSet
 from tests.helpers.prepared_files import files
+from tests.helpers.temporaries import number_of_an_ended_process, written_by
 
 # The networks are hardly trained, so that iteration 0 may be the best.
 pytestmark = pytest.mark.filterwarnings("ignore:The clusters separate the samples worse")
@@ -327,8 +330,8 @@ def test_only_a_model_that_cannot_be_read_back_is_left_out(results, monkeypatch,
 def test_a_kept_seed_loses_the_temporary_folders_of_a_killed_process(results):
     cell = cluster(results, "k_means")
     before = ids(cell)
-    for name in (".seed0.part.replaced", ".seed0.part.4711"):
-        (cell / name).mkdir()
+    for kind in ("part", "replaced"):
+        written_by(cell / "seed0", kind, pid=number_of_an_ended_process()).mkdir()
     cluster(results, "k_means")
     assert ids(cell) == before
     assert names(cell) == ["seed0", "summary.json"]
@@ -414,13 +417,13 @@ def test_a_damaged_seed_is_set_aside_and_made_again(results, name, content, capl
     assert ids(cell) == after
 
 
-def test_a_job_that_makes_the_seed_with_other_settings_is_not_waited_for_and_gives_way(results, monkeypatch):
+def test_a_job_that_makes_the_seed_with_other_settings_is_not_waited_for_and_gives_way(results):
     def make(settings):
         def write(job):
             if settings["n_init"] == 2:  # meanwhile the settings change and a second job starts
-                monkeypatch.setattr("socket.gethostname", lambda: "another-machine")
-                cell({"n_init": 3}).run(make({"n_init": 3}), device="cpu", fresh=False)
-                monkeypatch.undo()
+                second = partial(cell({"n_init": 3}).run, make({"n_init": 3}), device="cpu", fresh=False)
+                with ThreadPoolExecutor() as pool:
+                    pool.submit(second).result()
             write_json(job.folder.file("metrics"), {"seconds": 1.0})
 
         return write

@@ -11,6 +11,7 @@ from rich.console import Console
 from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
+from dekm.files.leftovers import temporary_path
 from dekm.results.progress import WARNING, Progress
 
 TERMINAL = Path(__file__).parents[2] / "workflow/terminal"
@@ -52,7 +53,7 @@ def job(log: Path, /, **fields: Any) -> Any:
 
 
 def at_epoch_57(log: Path) -> None:
-    part = log.parents[4] / "paper/pretrained/mnist/conv/.seed1.part.1"
+    part = temporary_path(log.parents[4] / "paper/pretrained/mnist/conv/seed1")
     part.mkdir(parents=True)
     Progress("a", 1, "epoch", 57, 200, False, 100.0, 2.0, {}).write(part / "progress.json")
 
