@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,7 +11,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from dekm.methods.autoencoder_network import AutoencoderNetwork
+from dekm.errors import InputError, shown
+from dekm.methods.persistence import Facts, Saved, Tensors, opened_model
 from dekm.methods.samples import check_samples
 from dekm.methods.scaling import SCALINGS, check_range, decode
 from dekm.methods.validation import (
@@ -24,14 +26,15 @@ from dekm.methods.validation import (
 )
 from dekm.nn.checkpoint import NO_CHECKPOINT, Checkpoint
 from dekm.nn.device import default_modes, resolve_device
-from dekm.nn.networks import INITIALIZE, KERNELS
-from dekm.nn.own_network import BuildNetwork, seeded
+from dekm.nn.networks import INITIALIZE, KERNELS, Network, empty_network
+from dekm.nn.own_network import BuildNetwork, build_network, seeded
 from dekm.nn.pretraining import pretrain
 from dekm.nn.stages import OnEpoch
 from dekm.nn.training import encode
+from dekm.scaling import InputScaling
 
 
-class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AutoencoderNetwork):
+class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):
     r"""Autoencoder of the paper (Section III-A), a transformer from samples to embeddings.
 
     It minimizes the reconstruction loss of Equation (1) by Adam:
@@ -108,6 +111,10 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Autoencoder
     >>> autoencoder.fit_transform(X).shape
     (50, 2)
     """
+
+    sample_shape_: tuple[int, ...]
+    n_features_in_: int
+    feature_names_in_: np.ndarray
 
     parameter_constraints: ClassVar[Constraints] = {
         "architecture": Choice(("auto", "conv", "mlp")),
@@ -212,6 +219,88 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Autoencoder
     @property
     def _n_features_out(self) -> int:
         return self.embedding_dim
+
+    def _read_back(self, tensors: Tensors, facts: Facts) -> None:
+        self._from_state(tensors, facts, "cpu", self.network)
+
+    @classmethod
+    def load(
+        cls,
+        path: str | Path,
+        *,
+        device: str | torch.device = "auto",
+        network: BuildNetwork | str | None = None,
+    ) -> Self:
+        """Read a file that `save` wrote; it does not hold the parameter `network`, which is passed again."""
+        with opened_model(path, "Autoencoder") as (weights, facts):
+            return cls._from_state(weights, facts, device, network)
+
+    def _state(self) -> tuple[Tensors, Facts]:
+        settings = self.get_params() | {"random_state": None, "network": None}
+        facts = {"settings": settings, "shape": self.sample_shape_, "loss_curve": self.loss_curve_}
+        facts |= {"has_network": self.network is not None, "input_scaling": self.input_scaling_.facts()}
+        if hasattr(self, "feature_names_in_"):
+            facts["feature_names"] = list(self.feature_names_in_)
+        weights = self.module_.state_dict()
+        if others := [name for name, value in weights.items() if not isinstance(value, torch.Tensor)]:
+            raise InputError(f"network={shown(self.network)} has the state {others[0]}, which is no tensor.")
+        return {name: value.clone() for name, value in weights.items()}, facts
+
+    @classmethod
+    def _from_state(
+        cls,
+        tensors: Tensors,
+        facts: Facts,
+        device: str | torch.device,
+        network: BuildNetwork | str | None = None,
+    ) -> Self:
+        if facts.get("has_network", False) != (network is not None):
+            given = "a network of its own: pass it again" if network is None else "none: leave it out"
+            raise InputError(f"network={shown(network)}: the saved autoencoder has {given}.")
+        loaded = cls(**facts["settings"] | {"device": device, "network": network})
+        loaded.sample_shape_ = tuple(facts["shape"])
+        loaded.n_features_in_ = loaded.sample_shape_[0]
+        loaded.loss_curve_ = facts["loss_curve"]
+        loaded.input_scaling_ = InputScaling.from_facts(facts.get("input_scaling"))
+        if "feature_names" in facts:
+            loaded.feature_names_in_ = np.array(facts["feature_names"], dtype=object)
+        with seeded(0, torch.device("cpu")):  # the weights are replaced: draw none from the global generator
+            loaded.module_ = loaded._network()
+        try:
+            loaded.module_.load_state_dict(tensors)
+        except RuntimeError as error:
+            reason = str(error).splitlines()[-1].strip()
+            raise InputError(f"network={shown(network)} does not fit the saved weights: {reason}") from error
+        loaded.module_.to(resolve_device(device))
+        return loaded
+
+    def _check_network(self) -> None:
+        """Raise `InputError` if the parameters of the network contradict each other or the samples."""
+        shape = self.sample_shape_
+        if self.network is not None and (self.architecture != "auto" or self.layerwise):
+            raise InputError(f"network={shown(self.network)} needs architecture='auto' and layerwise=False.")
+        if self.init == ("module" if self.network is None else "released"):
+            raise InputError(f"init={shown(self.init)} is not for network={shown(self.network)}.")
+        if self.architecture == "conv" and len(shape) != 3:
+            raise InputError(
+                f"architecture='conv' needs images of shape (h, w, c); a sample here is {shape}."
+            )
+        if self._is_convolutional() and self.layerwise:
+            raise InputError(
+                "layerwise=True is for fully connected networks: set architecture='mlp', or layerwise=False."
+            )
+
+    def _is_convolutional(self) -> bool:
+        return self.architecture == "conv" or (self.architecture == "auto" and len(self.sample_shape_) == 3)
+
+    def _network(self) -> Network:
+        """The network for samples of `sample_shape_`; the weights of the paper's networks are not yet set."""
+        self._check_network()
+        shape = self.sample_shape_
+        if self.network is not None:
+            return build_network(self.network, shape, self.embedding_dim)
+        architecture = "conv" if self._is_convolutional() else "mlp"
+        return empty_network(shape, architecture, self.embedding_dim, self.channels, self.hidden)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -14,7 +14,6 @@ from sklearn.exceptions import NotFittedError
 
 from dekm.errors import InputError
 from dekm.methods.autoencoder import Autoencoder
-from dekm.methods.persistence import write_model
 from dekm.nn.convolution import Convolution, TransposedConvolution
 from dekm.nn.networks import ConvAutoencoder, MLPAutoencoder, convolution_sides, xavier_initialize
 from dekm.nn.training import squared_error
@@ -182,18 +181,6 @@ def test_a_loaded_autoencoder_has_the_parameters_and_the_loss_curve_of_the_saved
     assert loaded.sample_shape_ == (8, 8, 1)
     with pytest.raises(ValueError, match="8"):
         loaded.transform(np.zeros((2, 9, 8, 1)))
-
-
-@pytest.mark.parametrize(("old", "layerwise"), [("end_to_end", False), ("layerwise", True)])
-def test_a_file_of_an_earlier_version_is_read(old, layerwise, blobs, tiny, tmp_path):
-    saved = tiny(layerwise=layerwise).fit(blobs.X)
-    weights, facts = saved._state()
-    settings = {key: value for key, value in facts["settings"].items() if key != "layerwise"}
-    earlier = facts | {"settings": settings | {"pretraining": old}}
-    write_model(tmp_path / "a.safetensors", "Autoencoder", weights, earlier, saved._read_back)
-    loaded = Autoencoder.load(tmp_path / "a.safetensors", device="cpu")
-    assert loaded.layerwise is layerwise
-    np.testing.assert_array_equal(loaded.transform(blobs.X), saved.transform(blobs.X))
 
 
 def test_the_file_is_safetensors_and_holds_weights_only(blobs, tiny, tmp_path):
