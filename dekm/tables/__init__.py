@@ -31,7 +31,7 @@ __all__ = ["write_table2", "write_table3"]
 Page = tuple[pd.DataFrame, Grid]
 # Columns of text and of numbers that the files of the paper's numbers need.
 TABLE2_COLUMNS = (("dataset", "label", "shape"), ("n_samples", "n_clusters"))
-TABLE3_COLUMNS = (("dataset", "method", "metric", "quoted", "origin", "remark"), ("value",))
+TABLE3_COLUMNS = (("dataset", "method", "metric", "quoted", "origin", "remark"), ("value", "n_runs"))
 CLAIM_COLUMNS = ("claim", "section", "statement", "relation", "datasets", "on", "metrics", "left", "right")
 
 
@@ -112,7 +112,7 @@ def write_table3(
     paper = read_table(paper_file, *TABLE3_COLUMNS)
     cells, further = table3(found, paper), further_cells(found, results)
     others = [dataset for dataset in datasets if dataset not in set(paper["dataset"])]
-    pages: list[Page] = [(cells, score_grid(cells, starts_caption(results, cells)))]
+    pages: list[Page] = [(cells, score_grid(cells, starts_caption(found.runs)))]
     pages += _pages_without_labels(found, results, others, methods)
     pages.append((further, further_grid(further)))
     ranks = mean_ranks(cells)

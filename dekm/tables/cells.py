@@ -1,6 +1,7 @@
 """The cells of a table: means over seeds, their standard deviation, their rank and the paper's numbers."""
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,13 @@ from dekm.tables.statistics.inference import LEVEL, Difference, paired, welch
 
 PERCENT = {"acc", "nmi", "ari", "f1"}
 RUN_KEYS = ["dataset", "method", "metric"]
+
+
+class Score(NamedTuple):
+    """A score of one run."""
+
+    value: float
+    pretrained: str  # key of the autoencoder from which the run started; empty without one
 
 
 def runs_of(results: LoadedResults, metrics: Sequence[str]) -> pd.DataFrame:
@@ -25,18 +33,18 @@ def runs_of(results: LoadedResults, metrics: Sequence[str]) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row per run and metric: dataset, method, seed, metric and value. Scores in [0, 1] are in percent.
+        One row per run and metric: dataset, method, seed, pretrained, metric and value. Scores in [0, 1] are
+        in percent.
     """
     known = [name for name in metrics if name in results.runs]
-    long = results.runs.melt(
-        id_vars=["dataset", "method", "seed"], value_vars=known, var_name="metric", value_name="value"
-    )
+    run = ["dataset", "method", "seed", "pretrained"]
+    long = results.runs.melt(id_vars=run, value_vars=known, var_name="metric", value_name="value")
     long["value"] = pd.to_numeric(long["value"]) * np.where(long["metric"].isin(PERCENT), 100, 1)
     return long.dropna(subset="value")
 
 
-def by_cell(runs: pd.DataFrame) -> dict[tuple[str, str, str], dict[int, float]]:
-    """Values of each cell.
+def by_cell(runs: pd.DataFrame) -> dict[tuple[str, str, str], dict[int, Score]]:
+    """Scores of each cell.
 
     Parameters
     ----------
@@ -45,39 +53,41 @@ def by_cell(runs: pd.DataFrame) -> dict[tuple[str, str, str], dict[int, float]]:
 
     Returns
     -------
-    dict of tuple of (str, str, str) to dict of int to float
-        For each dataset, method and metric, the values by seed.
+    dict of tuple of (str, str, str) to dict of int to Score
+        For each dataset, method and metric, the scores by seed.
     """
-    cells: dict[tuple[str, str, str], dict[int, float]] = {}
-    for dataset, method, metric, seed, value in runs[[*RUN_KEYS, "seed", "value"]].itertuples(index=False):
-        cells.setdefault((dataset, method, metric), {})[seed] = value
+    cells: dict[tuple[str, str, str], dict[int, Score]] = {}
+    columns = [*RUN_KEYS, "seed", "value", "pretrained"]
+    for *key, seed, value, pretrained in runs[columns].itertuples(index=False):
+        cells.setdefault(tuple(key), {})[seed] = Score(value, pretrained)
     return cells
 
 
-def difference(a: Mapping[int, float], b: Mapping[int, float]) -> Difference:
+def difference(a: Mapping[int, Score], b: Mapping[int, Score]) -> Difference:
     """Difference of two methods on one dataset.
 
-    Methods of one seed start from one autoencoder, so the seeds that both have are paired. With fewer than
-    two seeds in common the runs are independent: Welch.
+    Runs that start from the same autoencoder are paired. With fewer than two such pairs all runs are
+    independent: Welch.
 
     Parameters
     ----------
-    a, b : mapping of int to float
-        Values by seed, at least one.
+    a, b : mapping of int to Score
+        Scores by seed, at least one.
 
     Returns
     -------
     Difference
         Mean of a minus mean of b; not testable if either has fewer than two seeds.
     """
-    common = sorted(a.keys() & b.keys())
-    if len(common) >= 2:
-        return paired(*(np.array([values[seed] for seed in common]) for values in (a, b)))
+    pairs = [(a[seed], b[seed]) for seed in sorted(a.keys() & b.keys())]
+    shared = [(x.value, y.value) for x, y in pairs if x.pretrained and x.pretrained == y.pretrained]
+    if len(shared) >= 2:
+        return paired(*np.array(shared).T)
     return welch(*_moments(a), *_moments(b))
 
 
-def _moments(values: Mapping[int, float]) -> tuple[float, float, int]:
-    array = np.array(list(values.values()))
+def _moments(scores: Mapping[int, Score]) -> tuple[float, float, int]:
+    array = np.array([score.value for score in scores.values()])
     return float(array.mean()), float(array.std(ddof=1)) if len(array) > 1 else np.nan, len(array)
 
 
@@ -116,14 +126,15 @@ def table3(results: LoadedResults, paper: pd.DataFrame) -> pd.DataFrame:
     results : LoadedResults
         Runs and cells.
     paper : pandas.DataFrame
-        Columns dataset, method, metric, value (percent), quoted ("yes" if the paper quotes the number from
-        another paper), origin (where the number comes from) and remark (what is doubtful about it, or empty).
+        Columns dataset, method, metric, value (percent), n_runs (of which it is a mean; NaN if not known),
+        quoted ("yes" if the paper quotes the number from another paper), origin (where the number comes from)
+        and remark (what is doubtful about it, or empty).
 
     Returns
     -------
     pandas.DataFrame
-        One row per cell and metric: the columns of `averages`, paper, paper_quoted, paper_origin and
-        paper_remark, difference (ours minus the paper's), and place and tied as `rank` defines them.
+        One row per cell and metric: the columns of `averages`, those of `rename_paper`, difference (ours
+        minus the paper's), and place and tied as `rank` defines them.
     """
     cells = averages(results, results.scores)
     cells = cells.merge(rename_paper(paper), on=RUN_KEYS, how="left")
@@ -142,10 +153,10 @@ def rename_paper(paper: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns dataset, method, metric, paper, paper_quoted, paper_origin and paper_remark; a remark is a
-        string.
+        Columns dataset, method, metric, paper, paper_n_runs, paper_quoted, paper_origin and paper_remark; a
+        remark is a string.
     """
-    names = {"value": "paper"} | {name: f"paper_{name}" for name in ("quoted", "origin", "remark")}
+    names = {name: f"paper_{name}" for name in ("n_runs", "quoted", "origin", "remark")} | {"value": "paper"}
     return paper.rename(columns=names).fillna({"paper_remark": ""})
 
 
@@ -181,7 +192,7 @@ def rank(cells: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     return cells.assign(place=place, tied=tied & (place != 1))
 
 
-def _tied(best: Mapping[int, float], others: Sequence[Mapping[int, float]]) -> np.ndarray:
+def _tied(best: Mapping[int, Score], others: Sequence[Mapping[int, Score]]) -> np.ndarray:
     """Mask of the methods that are not significantly below the one with the best mean.
 
     The best expected value can be that of any other method, so each test has the level of Bonferroni.

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dekm.tables.cells import by_cell, difference, runs_of
+from dekm.tables.cells import Score, by_cell, difference, runs_of
 from dekm.tables.comparisons import (
+    BY_MARGIN,
     FAILS,
     HOLDS,
     NOT_RUN,
@@ -18,18 +19,19 @@ from dekm.tables.comparisons import (
     RELATIONS,
     UNDECIDED,
     Comparison,
+    PValues,
     joint_p_values,
     n_required,
-    verdict,
 )
 from dekm.tables.loading import SCORES, LoadedResults, is_other
 from dekm.tables.rendering.grid import Cell, Grid
 from dekm.tables.statistics.inference import LARGE_MARGIN, LEVEL, MARGIN
 
-Runs = Mapping[tuple, Mapping[int, float]]
+Runs = Mapping[tuple, Mapping[int, Score]]
 COUNTS = {
     HOLDS: "n_hold",
     UNDECIDED: "n_undecided",
+    BY_MARGIN: "n_not_by_our_margin",
     FAILS: "n_do_not_hold",
     ONE_SEED: "n_one_seed",
     OTHER: "n_other_settings",
@@ -56,11 +58,11 @@ def judge_claims(claims: pd.DataFrame, results: LoadedResults, paper: pd.DataFra
     Returns
     -------
     pandas.DataFrame
-        One row per claim: claim, section, statement, relation, verdict, p_holds and p_fails (p-values of the
-        alternatives that the claim is true or false, given the datasets and methods that were run),
-        by_the_papers_numbers (without a test), the numbers of comparisons (`COUNTS`), and of the comparison
-        that supports the claim least: weakest, weakest_difference, weakest_low and weakest_high (95 %
-        confidence interval), in percentage points.
+        One row per claim: claim, section, statement, relation, verdict, p_holds, p_misses and p_fails (as
+        `PValues` defines them, given the datasets and methods that were tested), n_datasets_tested,
+        n_datasets, by_the_papers_numbers (without a test), the numbers of comparisons (`COUNTS`), and of the
+        comparison that supports the claim least: weakest, weakest_difference, weakest_low and weakest_high
+        (95 % confidence interval), in percentage points.
     """
     others = results.cells[is_other(results.cells)]
     excluded = set(zip(others["dataset"], others["method"], strict=True))
@@ -73,7 +75,7 @@ def judge_claims(claims: pd.DataFrame, results: LoadedResults, paper: pd.DataFra
 
 def _judge(
     claim: pd.Series,
-    runs: Mapping[tuple, Mapping[int, float]],
+    runs: Runs,
     excluded: Collection[tuple[str, str]],
     printed: Mapping[tuple, Any],
 ) -> dict[str, Any]:
@@ -82,15 +84,17 @@ def _judge(
     verdicts = [pair.verdict for pair in found]
     verdicts += [OTHER] * (len(everything) - len(found))
     verdicts += [NOT_RUN] * (prod(map(len, _lists(claim))) - len(everything))
-    p_holds, p_fails = joint_p_values(claim["datasets"], found) if found else (np.nan, np.nan)
+    tested = [pair for pair in found if pair.difference.is_testable]
+    joint = joint_p_values(claim["datasets"], tested) if tested else None
     return {
         "claim": claim["claim"],
         "section": claim["section"],
         "statement": claim["statement"],
         "relation": claim["relation"],
-        "verdict": _verdict(verdicts, p_holds, p_fails),
-        "p_holds": p_holds,
-        "p_fails": p_fails,
+        "verdict": joint.verdict if joint else _untested(verdicts),
+        **{f"p_{name}": getattr(joint, name, np.nan) for name in PValues._fields},
+        "n_datasets_tested": len({pair.dataset for pair in tested}),
+        "n_datasets": len(_lists(claim)[0]),
         "by_the_papers_numbers": _by_printed_numbers(claim, printed),
         **{column: verdicts.count(name) for name, column in COUNTS.items()},
         **_weakest(found),
@@ -109,25 +113,26 @@ def _compare(claim: pd.Series, runs: Runs) -> Iterable[Comparison]:
             yield Comparison(dataset, metric, left, right, claim["relation"], difference(a, b))
 
 
-def _verdict(verdicts: Sequence[str], p_holds: float, p_fails: float) -> str:
-    tested = set(verdicts) - {NOT_RUN, OTHER, ONE_SEED}
-    if tested:
-        return verdict(p_holds, p_fails)
+def _untested(verdicts: Collection[str]) -> str:
+    """Why a claim has no comparison that can be tested."""
     return next((name for name in (ONE_SEED, OTHER) if name in verdicts), NOT_RUN)
 
 
 def _by_printed_numbers(claim: pd.Series, printed: Mapping[tuple, float]) -> str:
     """Whether the paper's numbers satisfy a claim, without a test; empty if it has none."""
-    low, high = RELATIONS[claim["relation"]]
-    satisfied: dict[str, bool] = {}
+    relation = RELATIONS[claim["relation"]]
+    found: dict[str, list[float]] = {}
     for dataset, metric, left, right in product(*_lists(claim)):
         a, b = printed.get((dataset, left, metric)), printed.get((dataset, right, metric))
         if a is not None and b is not None:
-            satisfied[dataset] = satisfied.get(dataset, True) and low < a - b < high
-    if not satisfied:
+            found.setdefault(dataset, []).append(a - b)
+    if not found:
         return ""
-    needed = n_required(claim["datasets"], len(satisfied))
-    return HOLDS if sum(satisfied.values()) >= needed else FAILS
+    needed = n_required(claim["datasets"], len(found))
+    for low, high, name in ((relation.low, relation.high, HOLDS), (relation.least, relation.most, BY_MARGIN)):
+        if sum(all(low < gap < high for gap in gaps) for gaps in found.values()) >= needed:
+            return name
+    return FAILS
 
 
 def _weakest(found: Sequence[Comparison]) -> dict[str, Any]:
@@ -161,22 +166,29 @@ def claims_grid(rows: pd.DataFrame) -> Grid:
             Cell(row["statement"]),
             Cell(row["verdict"]),
             Cell(row["by_the_papers_numbers"] or "–"),
+            Cell(f"{row['n_datasets_tested']} of {row['n_datasets']}"),
             *(Cell(str(row[column])) for column in COUNTS.values()),
             Cell(_weakest_text(row)),
         ]
         for _, row in rows.iterrows()
     ]
-    header = [("", name) for name in ("Statement", "By our runs", "By the paper's numbers")]
-    counted = ("Hold", "Undecided", "Fail", "One seed", "Other settings", "Not run")
+    header = [
+        ("", name) for name in ("Statement", "By our runs", "By the paper's numbers", "Datasets tested")
+    ]
+    counted = ("Hold", "Undecided", "Not by our margin", "Fail", "One seed", "Other settings", "Not run")
     header += [("Comparisons", name) for name in counted]
     caption = (
-        "By our runs: paired t tests of the differences of methods; a verdict allows for the number of its "
-        f"comparisons and is wrong with a probability of at most {LEVEL:.0%}; it is about the datasets and "
-        "methods that were run. A claim about all datasets holds if every comparison holds, one about most "
-        "if it holds on more than half. Margins in percentage points: similar and competitive "
-        f"{MARGIN:g}, large {LARGE_MARGIN:g}, slightly less than {LARGE_MARGIN:g}. Comparisons are counted "
-        "by separate tests; the weakest is shown with its 95 % confidence interval. By the paper's numbers: "
-        "its numbers as they are printed, without a test, as it reports no standard deviations."
+        "By our runs: t tests of the differences of methods, paired where both start from the same "
+        "autoencoders; a verdict allows for the number of its comparisons and is wrong with a probability of "
+        f"at most {LEVEL:.0%}; it is about the datasets and methods that were tested, those with two seeds "
+        "or more. A claim about all datasets holds if every comparison holds, one about most if it holds on "
+        "more than half. The paper does not define its margins; ours, in percentage points: similar and "
+        f"competitive {MARGIN:g}, large {LARGE_MARGIN:g}, slightly less than {LARGE_MARGIN:g}. Does not "
+        "hold: false by any margin (below instead of far or slightly above; similar or competitive but "
+        f"{LARGE_MARGIN:g} points apart). Not by our margin: false by ours, perhaps not by another. "
+        "Comparisons are counted by separate tests; the weakest is shown with its 95 % confidence interval. "
+        "By the paper's numbers: its numbers as they are printed, without a test, as it reports no standard "
+        "deviations."
     )
     columns = [*header, ("", "Weakest comparison")]
     return Grid("claims", "The paper's claims", columns, lines, caption)

@@ -3,19 +3,39 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from dekm.tables.statistics.inference import LARGE_MARGIN, LEVEL, MARGIN, Difference, at_least
 
-HOLDS, UNDECIDED, FAILS = "holds", "undecided", "does not hold"
+HOLDS, UNDECIDED, BY_MARGIN, FAILS = "holds", "undecided", "not by our margin", "does not hold"
 ONE_SEED, OTHER, NOT_RUN = "one seed", "other settings", "not run"
 INFINITY = float("inf")
-# Percentage points between which the difference, left minus right, lies if the claim is true.
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Percentage points between which the difference of two methods lies, left minus right, if it is true.
+
+    Attributes
+    ----------
+    low, high : float
+        Bounds by our margins, which the paper does not define.
+    least, most : float
+        Bounds beyond which the relation is false by any reading of the paper's words.
+    """
+
+    low: float
+    high: float
+    least: float
+    most: float
+
+
 RELATIONS = {
-    "above": (0.0, INFINITY),
-    "far above": (LARGE_MARGIN, INFINITY),
-    "slightly above": (0.0, LARGE_MARGIN),
-    "similar": (-MARGIN, MARGIN),
-    "not below": (-MARGIN, INFINITY),
+    "above": Relation(0.0, INFINITY, 0.0, INFINITY),
+    "far above": Relation(LARGE_MARGIN, INFINITY, 0.0, INFINITY),
+    "slightly above": Relation(0.0, LARGE_MARGIN, 0.0, INFINITY),
+    "similar": Relation(-MARGIN, MARGIN, -LARGE_MARGIN, LARGE_MARGIN),
+    "not below": Relation(-MARGIN, INFINITY, -LARGE_MARGIN, INFINITY),
 }
 
 
@@ -52,87 +72,69 @@ class Comparison:
         return {(self.dataset, self.left), (self.dataset, self.right)}
 
     @cached_property
-    def p_holds(self) -> float:
-        """p-value of the alternative that the relation is true."""
-        return float(self.difference.p_inside(*RELATIONS[self.relation]))
-
-    @cached_property
-    def p_fails(self) -> float:
-        """p-value of the alternative that the relation is false."""
-        return float(self.difference.p_outside(*RELATIONS[self.relation]))
+    def p_values(self) -> "PValues":
+        """p-values of the relation."""
+        relation = RELATIONS[self.relation]
+        return PValues(
+            float(self.difference.p_inside(relation.low, relation.high)),
+            float(self.difference.p_outside(relation.low, relation.high)),
+            float(self.difference.p_outside(relation.least, relation.most)),
+        )
 
     @property
     def slack(self) -> float:
         """Distance of the estimate to the nearest bound of the relation; negative if it is beyond."""
-        low, high = RELATIONS[self.relation]
-        return float(min(self.difference.estimate - low, high - self.difference.estimate))
+        relation = RELATIONS[self.relation]
+        return float(min(self.difference.estimate - relation.low, relation.high - self.difference.estimate))
 
     @property
     def verdict(self) -> str:
         """Verdict on this comparison alone."""
-        if not self.difference.is_testable:
-            return ONE_SEED
-        return verdict(self.p_holds, self.p_fails)
+        return self.p_values.verdict if self.difference.is_testable else ONE_SEED
 
 
-def verdict(p_holds: float, p_fails: float) -> str:
-    """Verdict from two p-values at `LEVEL`.
+class PValues(NamedTuple):
+    """p-values of a statement."""
 
-    Parameters
-    ----------
-    p_holds, p_fails : float
-        p-values of the alternatives that the statement is true, and that it is false.
+    holds: float  # of the alternative that it is true by our margins
+    misses: float  # that it is false by our margins
+    fails: float  # that it is false by any reading
 
-    Returns
-    -------
-    str
-        `HOLDS`, `FAILS` or `UNDECIDED`.
-    """
-    if p_holds <= LEVEL:
-        return HOLDS
-    return FAILS if p_fails <= LEVEL else UNDECIDED
+    @property
+    def verdict(self) -> str:
+        """`HOLDS`, `FAILS`, `BY_MARGIN` or `UNDECIDED`, at `LEVEL`."""
+        passed = {HOLDS: self.holds, FAILS: self.fails, BY_MARGIN: self.misses}
+        return next((name for name, p in passed.items() if p <= LEVEL), UNDECIDED)
 
 
 def n_required(quantifier: str, n_datasets: int) -> int:
-    """Number of datasets on which a claim must hold.
-
-    Parameters
-    ----------
-    quantifier : {"all", "most"}
-        Whether all of them, or more than half.
-    n_datasets : int
-        Number of datasets.
-
-    Returns
-    -------
-    int
-        Number of datasets.
-    """
+    """Number of datasets on which a claim must hold: all of them, or for "most" more than half."""
     return n_datasets if quantifier == "all" else n_datasets // 2 + 1
 
 
-def joint_p_values(quantifier: str, found: Sequence[Comparison]) -> tuple[float, float]:
+def joint_p_values(quantifier: str, tested: Sequence[Comparison]) -> PValues:
     """p-values of a claim, which allow for the number of its comparisons.
 
     The claim is true on a dataset if all comparisons are true there, and false by Bonferroni's correction.
-    Datasets are independent. A comparison with one seed is evidence for neither.
+    Datasets are independent.
 
     Parameters
     ----------
     quantifier : {"all", "most"}
         Whether the claim is about all datasets, or more than half of them.
-    found : sequence of Comparison
-        At least one comparison.
+    tested : sequence of Comparison
+        At least one; all are testable, as others would only weaken the tests.
 
     Returns
     -------
-    tuple of (float, float)
-        p-values of the alternatives that the claim is true, and that it is false.
+    PValues
+        For the datasets and methods of the comparisons.
     """
-    datasets = [
-        [pair for pair in found if pair.dataset == dataset] for dataset in {pair.dataset for pair in found}
-    ]
-    true = [max(pair.p_holds for pair in pairs) for pairs in datasets]
-    false = [min(len(pairs) * min(pair.p_fails for pair in pairs), 1.0) for pairs in datasets]
-    n = n_required(quantifier, len(datasets))
-    return at_least(n, true), at_least(len(datasets) - n + 1, false)
+    found = {pair.dataset: [other for other in tested if other.dataset == pair.dataset] for pair in tested}
+    n = n_required(quantifier, len(found))
+    true = [max(pair.p_values.holds for pair in pairs) for pairs in found.values()]
+    false = (
+        [min(len(pairs) * min(pair.p_values[i] for pair in pairs), 1.0) for pairs in found.values()]
+        for i in (1, 2)
+    )
+    return PValues(at_least(n, true), *(at_least(len(found) - n + 1, p) for p in false))

@@ -16,6 +16,7 @@ from dekm.results.seed import SeedFolder
 SCORES = ("acc", "nmi")
 SCORES_WITHOUT_LABELS = ("silhouette", "davies_bouldin", "n_clusters_found")
 KEYS = ["dataset", "dataset_label", "method", "method_label"]
+COSTS = ("seconds", "peak_memory", "key")  # of a run, not of its partition
 SUBSAMPLE = "a stratified subsample"
 OTHER_SETTINGS = "run under other settings than the paper's"
 
@@ -27,7 +28,8 @@ class LoadedResults:
     Attributes
     ----------
     runs : pandas.DataFrame
-        One row per finite run: `KEYS`, seed and the final metrics.
+        One row per finite run: `KEYS`, seed, pretrained (key of the autoencoder from which it started; empty
+        without one) and the final metrics.
     cells : pandas.DataFrame
         One row per dataset and method, in the requested order: `KEYS` and ``reason``, which says why the cell
         has no run, lacks seeds or differs from the paper's dataset; empty for a complete cell.
@@ -89,14 +91,19 @@ def read_results(
                 subsample_note(facts[dataset]),
                 _settings_note((deviations or {}).get((dataset, method), "")),
                 _seeds_note(len(finite), n_seeds),
+                _equal_note(list(finite.values())),
                 _empty_note([run.get("n_clusters_found") for run in finite.values()], facts[dataset]),
             )
             reason = "; ".join(filter(None, notes))
         else:
             reason = _reason_not_run(result_set, dataset, method, left_out or {})
         cells.append(key | {"reason": reason})
-        runs += [key | {"seed": int(seed)} | run for seed, run in finite.items()]
-    frame = pd.DataFrame(runs, columns=None if runs else [*KEYS, "seed"])
+        cell = result_set.cell(dataset, method)
+        runs += [
+            key | {"seed": int(seed), "pretrained": _pretrained(cell.seed(seed))} | run
+            for seed, run in finite.items()
+        ]
+    frame = pd.DataFrame(runs, columns=None if runs else [*KEYS, "seed", "pretrained"])
     scores = {dataset: _scores(facts[dataset], frame, dataset) for dataset in datasets}
     return LoadedResults(frame, pd.DataFrame(cells), scores)
 
@@ -153,6 +160,15 @@ def is_other(cells: pd.DataFrame) -> pd.Series:
 
 def _settings_note(deviation: str) -> str:
     return f"{OTHER_SETTINGS}: {deviation}" if deviation else ""
+
+
+def _equal_note(runs: Sequence[Mapping[str, Any]]) -> str:
+    """Footnote of a cell whose seeds have the same scores: its standard deviation of 0 may mean nothing."""
+    measured = [{name: value for name, value in run.items() if name not in COSTS} for run in runs]
+    if len(runs) < 2 or any(run != measured[0] for run in measured):
+        return ""
+    found = "each finds the same partition, or random_state is ignored"
+    return f"all {len(runs)} seeds agree to the last digit: {found}"
 
 
 def _empty_note(found: Sequence[Any], facts: Mapping[str, Any]) -> str:
@@ -215,6 +231,10 @@ def read_summary(cell: CellFolder) -> dict[str, Any]:
         return cell.summary() if cell.summary_file.exists() else {}
     except InputError as error:
         return {"damaged": str(error)}
+
+
+def _pretrained(seed: SeedFolder) -> str:
+    return (seed.facts.get("pretrained") or "") if seed.has_facts() else ""
 
 
 def first_seed(cell: CellFolder) -> SeedFolder | None:

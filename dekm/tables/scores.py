@@ -44,7 +44,8 @@ FORMATS = {
 MARKS = (
     "The best of a column is bold, the second underlined or in italics, by unrounded means; ≈ marks methods "
     "that may be the best too: the truly best one is bold or marked with a probability of at least "
-    f"{1 - LEVEL:.0%} (paired t tests over the seeds; a method with one seed is not tested)."
+    f"{1 - LEVEL:.0%} (t tests over the seeds, paired where methods start from the same autoencoders; a "
+    "method with one seed is not tested)."
 )
 
 WITHOUT_LABELS = (

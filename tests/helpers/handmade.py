@@ -49,9 +49,17 @@ def write_summary(results: Path, dataset: str, method: str, seeds: Sequence[Mapp
     return folder
 
 
-def write_scores(results: Path, dataset: str, method: str, acc: Sequence[float], nmi: float = 0.5) -> Path:
-    """A cell with these ACC, one per seed."""
-    return write_summary(results, dataset, method, [{"acc": value, "nmi": nmi} for value in acc])
+def write_scores(
+    results: Path, dataset: str, method: str, acc: Sequence[float], nmi: float = 0.5, pretrained: str = ""
+) -> Path:
+    """A cell with these ACC, one per seed, whose autoencoders have this key and the number of the seed."""
+    cell = write_summary(results, dataset, method, [{"acc": value, "nmi": nmi} for value in acc])
+    facts = MADE | {"dataset": dataset, "method": method, "data": dataset, "id": "x"}
+    for seed in range(len(acc)) if pretrained else ():
+        (cell / f"seed{seed}").mkdir(exist_ok=True)
+        known = facts | {"seed": seed, "pretrained": f"{pretrained}{seed}"}
+        (cell / f"seed{seed}" / "facts.json").write_text(json.dumps(known))
+    return cell
 
 
 def write_run(

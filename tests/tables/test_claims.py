@@ -16,8 +16,10 @@ METHODS = ["k_means", "ae_k_means", "dekm", "dcec"]
 SPREAD = [0.0, 0.002, 0.001]
 
 
-def write(results: Path, dataset: str, method: str, acc: float, spread: list[float] = SPREAD) -> None:
-    write_scores(results, dataset, method, [acc + noise for noise in spread])
+def write(
+    results: Path, dataset: str, method: str, acc: float, spread: list[float] = SPREAD, pretrained: str = "a"
+) -> None:
+    write_scores(results, dataset, method, [acc + noise for noise in spread], pretrained=pretrained)
 
 
 @pytest.fixture
@@ -70,11 +72,17 @@ def test_a_small_difference_of_noisy_methods_is_undecided(results: Path) -> None
     assert judge(results, "far above", "all", "k_means", "mnist")["verdict"] == "holds"
 
 
-def test_differences_are_paired_by_seed(results: Path) -> None:
+def test_differences_of_runs_from_the_same_autoencoder_are_paired(results: Path) -> None:
     shared = [0.0, 0.05, -0.05]
     write(results, "mnist", "dekm", 0.81, [noise + 0.001 * noise for noise in shared])
     write(results, "mnist", "ae_k_means", 0.8, shared)
     assert judge(results, "above", "all", "ae_k_means", "mnist")["verdict"] == "holds"
+    for autoencoder in ("b", ""):
+        write(results, "mnist", "dekm", 0.81, shared, autoencoder)
+        assert judge(results, "above", "all", "ae_k_means", "mnist")["verdict"] == "undecided"
+        write(results, "mnist", "ae_k_means", 0.8, shared, "")
+        assert judge(results, "above", "all", "ae_k_means", "mnist")["verdict"] == "undecided"
+    write(results, "mnist", "dekm", 0.81, shared)
     write(results, "mnist", "ae_k_means", 0.8, shared[::-1])
     assert judge(results, "above", "all", "ae_k_means", "mnist")["verdict"] == "undecided"
 
@@ -85,14 +93,18 @@ def test_differences_are_paired_by_seed(results: Path) -> None:
         ("above", 0.01, "holds"),
         ("above", -0.01, "does not hold"),
         ("far above", 0.05, "holds"),
-        ("far above", 0.03, "does not hold"),
+        ("far above", 0.03, "not by our margin"),
+        ("far above", -0.01, "does not hold"),
         ("slightly above", 0.02, "holds"),
-        ("slightly above", 0.06, "does not hold"),
+        ("slightly above", 0.06, "not by our margin"),
+        ("slightly above", -0.01, "does not hold"),
         ("similar", 0.01, "holds"),
-        ("similar", 0.03, "does not hold"),
-        ("similar", -0.03, "does not hold"),
+        ("similar", 0.03, "not by our margin"),
+        ("similar", -0.03, "not by our margin"),
+        ("similar", -0.05, "does not hold"),
         ("not below", -0.01, "holds"),
-        ("not below", -0.03, "does not hold"),
+        ("not below", -0.03, "not by our margin"),
+        ("not below", -0.05, "does not hold"),
     ],
 )
 def test_a_relation_has_margins_in_points(
@@ -112,8 +124,17 @@ def test_one_seed_has_no_verdict(results: Path) -> None:
         pytest.approx(74.9),
     )
     assert "+74.90: dekm against k_means" in to_markdown(claims_grid(judged.to_frame().T))
-    assert judge(results, "above", "all", "k_means")["verdict"] == "undecided"
-    assert judge(results, "above", "most", "k_means")["verdict"] == "holds"
+
+
+def test_a_dataset_with_one_seed_weakens_no_claim(results: Path) -> None:
+    write(results, "mnist", "dekm", 0.95, [0.0])
+    judged = judge(results, "above", "all", "k_means")
+    assert (judged["verdict"], judged["n_datasets_tested"], judged["n_datasets"]) == ("holds", 2, 3)
+    assert "| 2 of 3 " in to_markdown(claims_grid(judged.to_frame().T))
+    refuted = judge(results, "above", "all", "ae_k_means", on="news20")
+    diluted = judge(results, "above", "all", "ae_k_means", on="mnist news20")
+    assert refuted["verdict"] == diluted["verdict"] == "does not hold"
+    assert refuted["p_fails"] == diluted["p_fails"]
 
 
 def test_methods_without_common_seeds_are_independent(results: Path) -> None:
@@ -133,9 +154,10 @@ def test_equal_methods_are_similar_and_not_above(results: Path) -> None:
 def test_a_verdict_allows_for_the_number_of_comparisons() -> None:
     pair = Comparison("a", "acc", "x", "y", "above", Difference(-1.0, 0.3, 4))
     assert pair.verdict == "does not hold"
-    assert joint_p_values("all", [pair])[1] == pytest.approx(pair.p_fails)
+    alone = pair.p_values.fails
+    assert joint_p_values("all", [pair]).fails == pytest.approx(alone)
     others = [Comparison(name, "acc", "x", "y", "above", Difference(1.0, 1.0, 4)) for name in "bcd"]
-    assert joint_p_values("all", [pair, *others])[1] == pytest.approx(4 * pair.p_fails)
+    assert joint_p_values("all", [pair, *others]).fails == pytest.approx(4 * alone)
 
 
 def test_comparisons_that_were_not_run_do_not_count(results: Path) -> None:
@@ -149,8 +171,10 @@ def test_the_papers_own_numbers_contradict_some_of_its_claims(tmp_path: Path) ->
     found = read_results(tmp_path, DATASETS, METHODS)
     judged = judge_claims(pd.read_csv(PAPER / "claims.csv"), found, pd.read_csv(PAPER / "table3.csv"))
     by_paper = judged.set_index("claim")["by_the_papers_numbers"]
-    assert by_paper["news20_best"] == by_paper["rcv1_best"] == "does not hold"
-    assert by_paper["full_batch"] == "does not hold"  # 5.0 and 10.2 points on RCV1-10K are not slight
+    assert by_paper["news20_best"] == "does not hold"  # below DKM
+    assert by_paper["rcv1_best"] == "not by our margin"  # 0.34 points above DEC
+    assert by_paper["full_batch"] == "not by our margin"  # 5.0 and 10.2 points on RCV1-10K are not slight
+    assert by_paper["over_autoencoder"] == "not by our margin"  # 0.2 points on COIL-20
     assert by_paper["mnist_best"] == by_paper["most_datasets"] == "holds"
     assert by_paper["strategy_1_best"] == ""
     assert (judged["verdict"] == "not run").all()

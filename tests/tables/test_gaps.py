@@ -117,7 +117,7 @@ def test_data_without_labels_show_metrics_that_need_no_labels(results: Path) -> 
         "mine Silhouette",
         "mine Clusters found",
     ]
-    assert [value.strip() for value in first.split("|")[2:-1]] == ["0.250 ± 0.000", "3 ± 0"]
+    assert [value.strip() for value in first.split("|")[2:-1]] == ["0.250 ± 0.000 (1)", "3 ± 0 (1)"]
     assert "**" not in first + second
     assert "Datasets without true labels show the silhouette" in text(results, "mine")
     assert "percent" not in text(results, "mine")

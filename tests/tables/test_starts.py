@@ -1,6 +1,5 @@
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from dekm.files import write_json
@@ -31,8 +30,7 @@ def results(tmp_path: Path) -> Path:
 
 
 def caption(results: Path) -> str:
-    cells: pd.DataFrame = read_results(results, ["mnist", "usps"], METHODS).cells
-    return starts_caption(results, cells)
+    return starts_caption(read_results(results, ["mnist", "usps"], METHODS).runs)
 
 
 def test_methods_that_share_their_autoencoders_are_named(results: Path) -> None:

@@ -221,3 +221,13 @@ def test_labels_are_text_and_no_markup_in_any_table(results: Path, tmp_path: Pat
     assert r"\$\textbackslash{}foo\$" in (tmp_path / "tables/table3.tex").read_text(encoding="utf-8")
     rows = (tmp_path / "tables/table3.csv").read_text(encoding="utf-8").splitlines()
     assert all(f"'{label}" in row for row in rows[1:])
+
+
+def test_seeds_that_agree_to_the_last_digit_have_a_footnote(results: Path) -> None:
+    note = "all 3 seeds agree to the last digit: each finds the same partition, or random_state is ignored"
+    write_scores(results, "mnist", "dekm", [0.9, 0.9, 0.9])
+    assert note in to_markdown(score_grid(cells(results, ("k_means", "dekm"))))
+    write_scores(results, "mnist", "dekm", [0.9, 0.9, 0.9 + 1e-12])
+    assert note not in to_markdown(score_grid(cells(results, ("k_means", "dekm"))))
+    write_scores(results, "mnist", "dekm", [0.9])
+    assert "agree" not in to_markdown(score_grid(cells(results, ("dekm",))))

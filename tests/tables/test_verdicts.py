@@ -3,11 +3,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from dekm.tables.cells import table3
+from dekm.tables.cells import rename_paper, table3
 from dekm.tables.loading import read_results
 from dekm.tables.rendering.markdown import to_markdown
 from dekm.tables.scores import score_grid
-from dekm.tables.verdicts import verdicts, verdicts_grid
+from dekm.tables.verdicts import GROUPS, verdicts, verdicts_grid
 from tests.helpers.handmade import write_facts, write_scores
 
 PAPER_FILE = Path(__file__).parents[2] / "resources" / "paper" / "table3.csv"
@@ -47,9 +47,23 @@ def test_a_cell_is_reproduced_within_two_points(
     assert judge(tmp_path, seeds, printed.assign(value=number))["verdict"] == verdict
 
 
+def test_the_papers_mean_has_an_error_too(tmp_path: Path, printed: pd.DataFrame) -> None:
+    """It is that of as many of our runs as the paper's number is a mean of, at least one."""
+    seeds, paper = [0.942, 0.95, 0.958], printed.assign(value=95.2)
+    found = {
+        n_runs: judge(tmp_path, seeds, paper.assign(n_runs=n_runs))["verdict"]
+        for n_runs in (float("inf"), 3, float("nan"))
+    }
+    assert list(found.values()) == ["reproduced", "undecided", "undecided"]
+    one, unknown = (judge(tmp_path, seeds, paper.assign(n_runs=n)) for n in (1, float("nan")))
+    assert (one["low"], one["high"]) == (unknown["low"], unknown["high"])
+
+
 def test_a_verdict_has_the_interval_of_the_difference(tmp_path: Path, printed: pd.DataFrame) -> None:
     judged = judge(tmp_path, QUIET, printed.assign(value=96.0))
-    half = 4.303 * 0.1 / 3**0.5  # t of 2 degrees of freedom
+    half = (
+        4.303 * 0.1 * (1 / 3 + 1 / 3) ** 0.5
+    )  # t of 2 degrees of freedom; the paper's mean has an error too
     assert (judged["low"], judged["high"]) == pytest.approx((-1 - half, -1 + half), abs=1e-3)
 
 
@@ -62,7 +76,19 @@ def test_every_cell_of_the_paper_has_a_verdict(tmp_path: Path) -> None:
     counts = judged["verdict"].value_counts()
     assert counts["no number in the paper"] == 14
     assert counts["not run"] == 140 - 14 - 2
-    assert "| all" in to_markdown(verdicts_grid(judged))
+
+
+def test_cells_are_counted_by_groups_and_doubtful_ones_apart() -> None:
+    paper = pd.read_csv(PAPER_FILE).assign(n_seeds=0, verdict="not run")
+    rows = rename_paper(paper).assign(dataset_label=paper["dataset"])
+    counts = {line[0].text: sum(int(cell.text) for cell in line[1:]) for line in verdicts_grid(rows).rows}
+    doubtful = (rows["paper_remark"] != "").sum()
+    assert doubtful > 0
+    assert counts["Doubtful in the paper"] == doubtful
+    assert counts["All methods"] == 140 - doubtful
+    assert sum(counts[group] for group in GROUPS) == counts["All methods"]
+    assert sum(counts[dataset] for dataset in paper["dataset"].unique()) == counts["All methods"]
+    assert counts["DEKM"] == counts["DEKM_F"] == 14
 
 
 def test_a_dataset_without_results_keeps_its_label(tmp_path: Path) -> None:

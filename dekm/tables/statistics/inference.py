@@ -80,17 +80,18 @@ class Difference:
         return self.estimate - half, self.estimate + half
 
 
-def from_value(mean: Any, sd: Any, n: Any, value: Any, resolution: Any = RESOLUTION) -> Difference:
-    """Difference of the mean of independent runs from a fixed value.
+def from_value(mean: Any, sd: Any, n: Any, value: Any, n_value: Any = np.inf) -> Difference:
+    """Difference of the expected value of independent runs from that of another mean.
 
     Parameters
     ----------
     mean, sd, n : float or array-like
         Mean, standard deviation and number of the runs; a standard deviation of NaN counts as 0.
     value : float or array-like
-        Fixed value.
-    resolution : float or array-like
-        Smallest standard deviation.
+        The other mean, whose standard deviation is not known.
+    n_value : float or array-like, default=inf
+        Number of runs it is a mean of. They count as spread as ours, so the interval of the difference is a
+        prediction interval of `value`; an infinite number makes it a fixed value.
 
     Returns
     -------
@@ -98,7 +99,7 @@ def from_value(mean: Any, sd: Any, n: Any, value: Any, resolution: Any = RESOLUT
         With n - 1 degrees of freedom.
     """
     n = np.asarray(n, float)
-    error = _spread(sd, resolution) / np.sqrt(np.maximum(n, 1))
+    error = _spread(sd, RESOLUTION) * np.sqrt(1 / np.maximum(n, 1) + 1 / np.asarray(n_value, float))
     return Difference(np.asarray(mean) - value, error, np.maximum(n - 1, 0))
 
 
