@@ -1,13 +1,40 @@
 """The error of a user's mistake: the command line prints its text and no traceback."""
 
 import difflib
+import re
 from collections.abc import Sequence
 
 LONGEST = 200  # characters of a value in a message
 
 
+# The user and password of an address, also of one whose password has a slash, and the values of tokens.
+USER = re.compile(r'(?<=://)(?:[^\s/@:"<>[]*:(?!\d*(?:[/?#\s"\'<>]|$))[^\s"<>]*@|[^\s/?#"<>]*@)')
+TOKEN = re.compile(
+    r"([?&;](?:[\w.%-]*[-_.])?(?:access|api|auth|id|private|refresh|secret|temp|rl)?"
+    r"(?:auth|code|credentials?|key|pass|passw(?:or)?d|pwd|secret|session|sig(?:nature)?|token)=)[^\s&#;'\")<>]+",
+    re.IGNORECASE,
+)
+
+
+def without_secrets(text: str) -> str:
+    """A text with *** for the users, passwords and tokens of its addresses, as it is shown and kept."""
+    return TOKEN.sub(r"\1***", USER.sub("***@", text))
+
+
+def find_secret(place: str, address: str | None) -> str:
+    """What is wrong with an address that a workflow records and prints; empty if nothing is."""
+    if not address or without_secrets(address) == address:
+        return ""
+    return (
+        f"{place} should hold no user, password or token, which logs and records of the workflow would show."
+    )
+
+
 class InputError(ValueError):
-    """What was given cannot be used; the text names it and says what is right."""
+    """What was given cannot be used; the text names it and says what is right, without secrets."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(without_secrets(text))
 
 
 def unknown_name(place: str, name: object, valid: Sequence[str]) -> str:

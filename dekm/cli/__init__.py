@@ -5,10 +5,13 @@ import io
 import logging
 import os
 import sys
+import traceback
 from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
 from typing import Any
 
-from dekm.errors import InputError, cut, first_line, is_out_of_memory
+from dekm.errors import InputError, cut, first_line, is_out_of_memory, without_secrets
+from dekm.markup import printable
 
 INTERRUPTED = 130  # exit status of a shell's command that Ctrl-C ended: 128 + SIGINT
 CLOSED_PIPE = 141  # 128 + SIGPIPE
@@ -53,9 +56,24 @@ def _configure_output() -> None:
     """Log to standard error, and print what the locale cannot encode as escape sequences."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # as Python configures standard error
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
+    handler = logging.StreamHandler()
+    handler.setFormatter(_Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
     logging.getLogger("dekm").setLevel(logging.INFO)
     logging.captureWarnings(True)
+    sys.excepthook = _print_defect
+
+
+def _print_defect(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Print the traceback of an error of the program, as Python does, without passwords."""
+    sys.stderr.write(without_secrets("".join(traceback.format_exception(kind, error, trace))))
+
+
+class _Formatter(logging.Formatter):
+    """Writes no passwords, and no control characters but line breaks."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(without_secrets(super().format(record)))
 
 
 def _run(command: Callable[..., None], arguments: Mapping[str, Any]) -> int:
@@ -89,8 +107,7 @@ def _fail(text: str) -> int:
 def _print_error(text: str) -> None:
     """Print one line on standard error; line breaks and other control characters are escaped."""
     line = "; ".join(part.strip() for part in text.splitlines()).replace(":; ", ": ")
-    printable = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
-    print(f"dekm: {printable}", file=sys.stderr)
+    print(f"dekm: {printable(line)}", file=sys.stderr)
 
 
 def _discard_output() -> None:

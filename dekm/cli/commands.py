@@ -15,6 +15,7 @@ from dekm.datasets import DATASETS
 from dekm.errors import InputError, unknown_name
 from dekm.experiment.blocks import find_dataset
 from dekm.experiment.gpus import reserved_gpu
+from dekm.markup import printable
 from dekm.outside import use_folder
 
 
@@ -127,9 +128,9 @@ def choose_k(file: Path, k: str, datasets: list[str], methods: list[str]) -> Non
     from dekm.experiment.config_file import read_config_file
     from dekm.figures import write_figure
     from dekm.files.writing import write_text
+    from dekm.markup import to_csv
     from dekm.results.advice import SIMPLE
     from dekm.results.result_set import ResultSet
-    from dekm.spreadsheets import to_csv
 
     numbers = parse_numbers(k)
     experiment = read_experiment(read_config_file(file), schema_file(), file.absolute().parent)
@@ -141,7 +142,7 @@ def choose_k(file: Path, k: str, datasets: list[str], methods: list[str]) -> Non
         target = ResultSet(experiment.results).choice_file(name)
         write_text(target, to_csv(pd.DataFrame([trial.row() for trial in trials]), "%.6g"))
         write_figure("choose_k", [target], target.parent)
-        print(f"{name}: {target} and {target.with_suffix('.png')}\n{recommend(trials)}")
+        print(printable(f"{name}: {target} and {target.with_suffix('.png')}\n{recommend(trials)}"))
 
 
 def check(method: str, settings: list[str], modules: Path) -> None:
@@ -183,4 +184,4 @@ def predict(
 
     use_folder(modules)
     defined = parse_settings(definition, "--define")
-    print(write_predictions(run, parse_settings(settings), definition=defined, **arguments))
+    print(printable(write_predictions(run, parse_settings(settings), definition=defined, **arguments)))

@@ -12,6 +12,7 @@ from dekm.cli.pairs import parse_texts
 from dekm.datasets import DATASETS
 from dekm.errors import InputError
 from dekm.files import write_text
+from dekm.markup import printable
 from dekm.methods import METHODS
 
 logger = logging.getLogger(__name__)
@@ -109,7 +110,7 @@ def status(results: list[Path], watch: float | None) -> None:
     from dekm.results.status_text import describe
 
     while True:
-        texts = [describe(read_status(folder)) for folder in find_results(results)]
+        texts = [printable(describe(read_status(folder))) for folder in find_results(results)]
         clear = "\033[H\033[2J" if watch is not None and sys.stdout.isatty() else ""
         print(clear + "\n\n".join(texts), flush=True)
         if watch is None:
@@ -125,7 +126,8 @@ def estimate(config: Path) -> None:
     from dekm.experiment.estimate_text import describe_estimate
 
     content = read_config_file(config)
-    print(describe_estimate(read_experiment(content, schema_file(), config.absolute().parent)))
+    experiment = read_experiment(content, schema_file(), config.absolute().parent)
+    print(printable(describe_estimate(experiment)))
 
 
 def sync(results: list[Path], store: str | None, follow: float | None, done: Path | None) -> None:

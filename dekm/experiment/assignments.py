@@ -8,8 +8,8 @@ import numpy as np
 import torch
 
 from dekm.files import write_text
+from dekm.markup import csv_cell
 from dekm.results.data import SampleNames
-from dekm.spreadsheets import cell
 
 COLUMNS = ("row", "sample", "class", "cluster", "distance", "margin")
 
@@ -38,8 +38,8 @@ def write_assignments(
     writer.writerows(
         zip(
             samples.rows.tolist(),
-            map(cell, map(str, names.tolist())),
-            map(cell, map(str, classes)),
+            map(csv_cell, map(str, names.tolist())),
+            map(csv_cell, map(str, classes)),
             labels.tolist(),
             map(_field, distances.tolist()),
             map(_field, margins.tolist()),

@@ -7,7 +7,7 @@ from typing import Any
 
 from dekm.datasets import DATASETS
 from dekm.datasets.user.own import most_samples
-from dekm.errors import InputError, cut, shown, unknown_name
+from dekm.errors import InputError, cut, find_secret, shown, unknown_name
 from dekm.experiment.blocks import DatasetBlock, find_dataset, loader_options, unknown_dataset
 from dekm.experiment.config import Experiment
 from dekm.experiment.config_file import check_values
@@ -108,6 +108,9 @@ def find_unfit_data(config: Mapping[str, Any]) -> Iterator[str]:
 
 def find_impossible(experiment: Experiment) -> Iterator[str]:
     """What does not exist or cannot be done, as far as is known before a job runs."""
+    for name in ("mirror", "container"):
+        if problem := find_secret(name, experiment.get(name, None)):
+            yield problem
     mirror = experiment.get("mirror", None)
     if mirror and "://" not in mirror and not os.path.isdir(mirror):  # noqa: PTH112 (no error for a long name)
         yield f"mirror={shown(mirror)} should be an existing folder or a URL."

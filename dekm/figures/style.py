@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from dekm.files.writing import write_bytes, write_text
-from dekm.spreadsheets import to_csv
+from dekm.markup import to_csv
 
 COLUMN, PAGE = 3.5, 7.16  # inches: width of one column and of a page
 DPI = 200

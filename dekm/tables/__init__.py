@@ -7,9 +7,9 @@ import pandas as pd
 
 from dekm.files import write_text
 from dekm.files.tables import read_table
+from dekm.markup import to_csv
 from dekm.results.advice import advice
 from dekm.results.result_set import ResultSet
-from dekm.spreadsheets import to_csv
 from dekm.tables.cells import table3
 from dekm.tables.claims import claims_grid, judge_claims
 from dekm.tables.clusters import clusters, clusters_grid, figures_of_runs, shown_run

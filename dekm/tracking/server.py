@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from dekm.errors import InputError, first_line, shown
+from dekm.errors import InputError, find_secret, first_line, shown, without_secrets
 from dekm.files import write_text
 
 if TYPE_CHECKING:
@@ -54,9 +54,9 @@ def read_store(store: str) -> Path | str:
         raise InputError(
             f"the store {shown(store)} should be a folder or the address of a server, http://... ."
         )
-    if address.username or address.password:
+    if address.username or address.password or find_secret("", store):
         raise InputError(
-            "the address of the MLflow server should hold no user and no password: set "
+            "the address of the MLflow server should hold no user, password or token: set "
             "MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN."
         )
     return store.rstrip("/")
@@ -72,7 +72,10 @@ def default_store(folder: Path) -> str:
         return given
     if given:
         logger.warning(
-            "%s=%s is not the address of a server, http://...: %s is used", VARIABLE, given, folder
+            "%s=%s is not the address of a server, http://...: %s is used",
+            VARIABLE,
+            without_secrets(given),
+            folder,
         )
     return str(folder)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dekm.datasets.raw.transfer import Limits, TransferError, longest_seconds, transfer
 from dekm.datasets.raw_file import RawFile
-from dekm.errors import InputError
+from dekm.errors import InputError, without_secrets
 from dekm.files.atomic import atomic_file
 from dekm.files.leftovers import remove_dead
 
@@ -120,13 +120,13 @@ def _try_repeatedly(
         except TransferError as failure:
             if failure.final or attempt == attempts:
                 raise
-            logger.warning("%s: %s Trying again.", address, failure)
+            logger.warning("%s: %s Trying again.", without_secrets(address), failure)
             time.sleep(wait * attempt)
     return None
 
 
 def _try_once(address: str, raw_file: RawFile, target: Path, limits: Limits) -> None:
-    logger.info("Getting %s", address)
+    logger.info("Getting %s", without_secrets(address))
     with atomic_file(target) as temporary:
         transfer(address, temporary, limits)
         try:

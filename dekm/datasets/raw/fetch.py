@@ -7,7 +7,7 @@ from pathlib import Path
 from dekm.datasets.dataset import Dataset, RawSet
 from dekm.datasets.raw.download import download_file
 from dekm.datasets.raw_file import RawFile
-from dekm.errors import InputError
+from dekm.errors import InputError, find_secret
 
 
 def fetch_dataset(dataset: Dataset, raw_dir: Path, mirror: str | None = None) -> dict[str, str]:
@@ -33,8 +33,11 @@ def fetch_dataset(dataset: Dataset, raw_dir: Path, mirror: str | None = None) ->
     Raises
     ------
     InputError
-        If an existing file is not the expected one, or if no raw set could be downloaded.
+        If an existing file is not the expected one, if no raw set could be downloaded, or if `mirror` holds a
+        password.
     """
+    if problem := find_secret("mirror", mirror):
+        raise InputError(problem)
     raw_sets = dataset.raw_sets()
     for raw_set in raw_sets:
         if raw_set.exists(raw_dir):

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dekm.errors import without_secrets
+
 CHUNK = 2**16
 BYTES_PER_SECOND = 50_000  # a slower download is given up
 START_SECONDS = 60.0
@@ -22,7 +24,7 @@ class TransferError(Exception):
     """
 
     def __init__(self, reason: str, *, final: bool) -> None:
-        super().__init__(" ".join(reason.split()))
+        super().__init__(without_secrets(" ".join(reason.split())))
         self.final = final
 
 

@@ -2,9 +2,10 @@
 
 import base64
 from collections.abc import Mapping, Sequence
-from html import escape
+from html import escape as escape_html
 from pathlib import Path
 
+from dekm.markup import one_line
 from dekm.tables.rendering.grid import Cell, Grid
 
 # Every rule is for the content of .results alone, because Snakemake's report includes the page.
@@ -129,3 +130,8 @@ def _cell(cell: Cell) -> str:
         difference = f" ({escape(cell.difference)})" if cell.difference else ""
         text += f' <span class="paper">{paper}{difference}</span>'
     return text
+
+
+def escape(text: str) -> str:
+    """A text in HTML."""
+    return escape_html(one_line(text))

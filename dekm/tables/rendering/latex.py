@@ -1,10 +1,7 @@
 """Tables in LaTeX with the package booktabs and the two-level header of the paper."""
 
+from dekm.markup import latex, one_line
 from dekm.tables.rendering.grid import Cell, Grid
-
-SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-SPECIAL |= {character: f"\\{character}" for character in "&%$#_{}"}
-SPECIAL |= {"×": r"$\times$", "≈": r"$\approx$", "±": r"$\pm$", "–": "--", "−": "$-$"}
 
 
 def to_latex(grid: Grid) -> str:
@@ -23,7 +20,7 @@ def to_latex(grid: Grid) -> str:
     groups, header = grid.groups(), []
     if any(upper for upper, _ in groups):
         header.append(" & ".join(_group(upper, width) for upper, width in groups))
-    header.append(" & ".join(_escape(lower) for _, lower in grid.columns))
+    header.append(" & ".join(latex(lower) for _, lower in grid.columns))
     rules = _rules(groups)
     if rules:
         header[0] += r" \\" + "\n" + rules
@@ -31,16 +28,17 @@ def to_latex(grid: Grid) -> str:
     lines = [" & ".join(_cell(cell) for cell in row) for row in grid.rows]
     body = " \\\\\n".join([*header, "\\midrule\n" + lines[0], *lines[1:]])
     notes = "".join(
-        f"\n\\\\ {{\\footnotesize $^{{({i})}}$ {_escape(note)}}}" for i, note in enumerate(grid.notes, 1)
+        f"\n\\\\ {{\\footnotesize $^{{({i})}}$ {latex(note)}}}" for i, note in enumerate(grid.notes, 1)
     )
     return (
-        f"% {grid.caption}\n\\begin{{tabular}}{{{'l' * len(grid.columns)}}}\n\\toprule\n{body} \\\\\n"
+        f"% {one_line(grid.caption)}\n"
+        f"\\begin{{tabular}}{{{'l' * len(grid.columns)}}}\n\\toprule\n{body} \\\\\n"
         f"\\bottomrule\n\\end{{tabular}}{notes}\n"
     )
 
 
 def _group(upper: str, width: int) -> str:
-    return rf"\multicolumn{{{width}}}{{c}}{{{_escape(upper)}}}" if upper else ""
+    return rf"\multicolumn{{{width}}}{{c}}{{{latex(upper)}}}" if upper else ""
 
 
 def _rules(groups: list[tuple[str, int]]) -> str:
@@ -54,19 +52,15 @@ def _rules(groups: list[tuple[str, int]]) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    text = rf"{_escape(cell.text)} $\pm$ {cell.sd}" if cell.sd else _escape(cell.text)
+    text = rf"{latex(cell.text)} $\pm$ {latex(cell.sd)}" if cell.sd else latex(cell.text)
     if cell.place:
         text = rf"\textbf{{{text}}}" if cell.place == 1 else rf"\underline{{{text}}}"
     if cell.tied:
         text += r" $\approx$"
     if cell.paper:
-        text += f" [{_escape(cell.paper)}{'$^*$' if cell.quoted else ''}{_note(cell.paper_note)}]"
+        text += f" [{latex(cell.paper)}{'$^*$' if cell.quoted else ''}{_note(cell.paper_note)}]"
     return text + _note(cell.note)
 
 
 def _note(number: int | None) -> str:
     return f"$^{{({number})}}$" if number else ""
-
-
-def _escape(text: str) -> str:
-    return "".join(SPECIAL.get(character, character) for character in text)
