@@ -12,12 +12,14 @@ import pytest
 from dekm.cli import main
 from dekm.errors import InputError
 from dekm.experiment.config import Experiment
+from dekm.experiment.history import Epochs
 from dekm.experiment.live import Live
 from dekm.experiment.plan import write_plan
 from dekm.files.leftovers import temporary_path
+from dekm.nn.stages import Epoch
 from dekm.results.estimates import expected_seconds, time_left
 from dekm.results.folders import SeedFolder
-from dekm.results.progress import SILENT_SECONDS, Progress, duration
+from dekm.results.progress import SILENT_SECONDS, Progress, duration, read_progress
 from dekm.results.status import CellStatus, find_results, read_status, work_of
 from dekm.results.status_text import describe
 from tests.helpers.handmade import write_facts
@@ -248,14 +250,20 @@ def test_the_plan_has_the_cells_of_tables_and_figures(
     assert not any(dataset == "frgc" for dataset, _ in seeds)
 
 
+def epochs_until(n: int, n_epochs: int = 10) -> Epochs:
+    """The record of a pretraining after some epochs."""
+    epochs = Epochs()
+    for n_epoch in range(1, n + 1):
+        epochs(Epoch(n_epoch, n_epochs, 0.5, None))
+    return epochs
+
+
 def test_a_running_job_writes_its_progress_and_removes_it(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr("dekm.experiment.live.WRITE_SECONDS", 0.01)
     folder = SeedFolder(tmp_path)
     live = Live(folder, "digits conv, seed 0")
     with live.writing():
-        live.plan("epoch", 10)
-        for epoch in (1, 2, 3):
-            live.update(epoch, {"epoch": epoch, "loss": 0.5, "seconds": epoch / 2})
+        live.follow(epochs_until(3))
         deadline = time.monotonic() + 10
         while not (folder.file("live").exists() and "3,0.5" in folder.file("live").read_text()):
             assert time.monotonic() < deadline
@@ -282,16 +290,23 @@ def test_a_full_disk_does_not_end_a_job(tmp_path: Path, monkeypatch: Any) -> Non
     monkeypatch.setattr(Progress, "write", full)
     live = Live(SeedFolder(tmp_path), "digits conv, seed 0")
     with live.writing():
-        live.update(1, {"epoch": 1.0, "loss": 0.5})
+        live.follow(epochs_until(1))
         time.sleep(0.05)
 
 
 def test_the_curve_of_a_continued_job_has_every_row_once(tmp_path: Path) -> None:
     live = Live(SeedFolder(tmp_path), "digits conv, seed 0")
-    live.update(0, {"n_iter": 0, "loss": 9.0})
+    epochs = epochs_until(1)
+    live.follow(epochs)
     live.flush()
-    live.restore(2, [{"n_iter": n, "loss": float(n)} for n in range(3)])
+    kept = epochs_until(3)
+    kept.points = [point | {"seconds": 100.0 * point["epoch"]} for point in kept.points]
+    epochs.restore(kept.state())
     live.flush()
-    live.update(3, {"n_iter": 3, "loss": 3.0})
+    epochs(Epoch(4, 10, 0.5, None))
+    epochs.points[-1]["seconds"] = 302.0
     live.flush()
-    assert live.curve.read_text().splitlines() == ["n_iter,loss", "0,0.0", "1,1.0", "2,2.0", "3,3.0"]
+    assert [row.split(",")[0] for row in live.curve.read_text().splitlines()] == ["epoch", "1", "2", "3", "4"]
+    found = read_progress(live.file)
+    assert found is not None
+    assert found.seconds_per_unit == 2.0  # of this process, not of the interrupted one

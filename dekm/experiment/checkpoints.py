@@ -13,12 +13,12 @@ import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from dekm.experiment.history import Recorder
 from dekm.nn.checkpoint import Checkpoint, State
 
 logger = logging.getLogger(__name__)
@@ -115,24 +115,12 @@ def checksum(tensors: Mapping[str, Tensor], values: str) -> int:
     return crc
 
 
-class Record(Protocol):
-    """What a job has recorded so far."""
-
-    def state(self) -> State:
-        """What a checkpoint keeps of the record."""
-        ...
-
-    def restore(self, state: State) -> None:
-        """Take over the record of an interrupted job."""
-        ...
-
-
 @dataclass(frozen=True)
 class RecordedCheckpoint(Checkpoint):
     """A checkpoint that keeps the record of a job beside the state of its training."""
 
     inner: Checkpoint
-    record: Record
+    record: Recorder
 
     def load(self) -> State | None:
         """The state of the training; the record gets its own back."""

@@ -139,7 +139,7 @@ def fit_once(
             starts[key, seed] = autoencoder.fit(X)
         start = starts[key, seed]
     estimator = build(row, k, experiment.method_settings(dataset, method), start, device, seed)
-    return fit(estimator, X, start, History(None)).labels
+    return fit(estimator, X, start, History()).labels
 
 
 def measure(label: str, k: int, X: Any, fits: Sequence[np.ndarray]) -> Trial:

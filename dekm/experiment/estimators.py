@@ -156,7 +156,7 @@ def fit(
     start : Autoencoder or None
         A pretrained autoencoder; an estimator that has no parameter for it clusters the embedding.
     history : History
-        The hook that scores each iteration.
+        The hook that keeps each iteration.
     checkpoint : Checkpoint
         Where the state of the fit is kept, if its method can continue from one.
 
@@ -178,7 +178,7 @@ def fit(
     seconds = time.perf_counter() - started
     embedding = find_embedding(estimator, X)
     n_iter = int(getattr(estimator, "n_iter_", 0))
-    if isinstance(estimator, Clusterer) and history.scores:
+    if isinstance(estimator, Clusterer) and history.points:
         centers = estimator.cluster_centers_
         decoded = decode_centers(estimator) if X.ndim == 4 else None
         return Fit(

@@ -1,7 +1,7 @@
 """The two jobs that train: pretraining for a dataset, and one method on one dataset.
 
-The only module that holds data, their true labels, a method and a metric at once; the labels go to the
-scores and nowhere else.
+The only module that holds data, their true labels, a method and a metric at once. The labels go to the
+`Scorer`, to which nothing leads that a method is handed.
 """
 
 import logging
@@ -22,7 +22,7 @@ from dekm.experiment.estimators import (
     fit,
     takes_checkpoint,
 )
-from dekm.experiment.history import Epochs, History
+from dekm.experiment.history import Epochs, History, Scorer
 from dekm.experiment.protocols import default_embedding_dim
 from dekm.experiment.provenance import method_sources, pretraining_sources
 from dekm.experiment.records import write_model, write_pretraining, write_run
@@ -70,7 +70,8 @@ def pretrain_cell(
     shared = {"settings": settings, "data": data["digest"], "sources": pretraining_sources(network)}
 
     def pretrain(job: Job) -> None:
-        epochs = Epochs(job.live)
+        epochs = Epochs()
+        job.live.follow(epochs)
         checkpoint = RecordedCheckpoint(job.checkpoint, epochs)
         autoencoder = Autoencoder(
             architecture="auto" if network else kind, device=device, random_state=job.seed, **settings
@@ -154,17 +155,19 @@ def cluster_cell(
     samples = result_set.data(dataset).samples()
 
     def cluster(job: Job) -> None:
-        history, start = History(y, job.live), load_start(starts[job.seed], device, network)
-        checkpoint = NO_CHECKPOINT if network else RecordedCheckpoint(job.checkpoint, history)
+        start = load_start(starts[job.seed], device, network)
         estimator = build(row, data["n_clusters"], settings, start, device, job.seed)
+        planned, may_stop_early = getattr(estimator, "planned_iterations", 0), hasattr(estimator, "tol")
+        history = History(planned, may_stop_early=may_stop_early)
+        scorer = Scorer(y, history)
+        job.live.follow(history, scorer.scores)
+        checkpoint = NO_CHECKPOINT if network else RecordedCheckpoint(job.checkpoint, history)
         if network or not takes_checkpoint(estimator):
             logger.info("no checkpoints: an interrupted run of this method starts from its beginning")
-        planned, may_stop_early = getattr(estimator, "planned_iterations", 0), hasattr(estimator, "tol")
-        job.live.plan("iteration", planned, may_stop_early=may_stop_early)
         fitted = fit(estimator, X, start, history, checkpoint)
         if job.seed in with_model:
             write_model(job.folder, estimator, scaling)
-        write_run(job.folder, fitted, X, history, samples)
+        write_run(job.folder, fitted, X, scorer, samples)
 
     cell = Cell(
         result_set.cell(dataset, method),

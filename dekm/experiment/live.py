@@ -8,8 +8,9 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from dekm.experiment.history import History, Recorder
 from dekm.files import csv_fields
 from dekm.results.folders import SeedFolder
 from dekm.results.progress import HEARTBEAT_SECONDS, Progress
@@ -25,8 +26,8 @@ Row = Mapping[str, float]
 class Live:
     """The live files of one seed.
 
-    `update` only takes notes, so the training does not wait for the disk. A thread writes them, at most once
-    a second; it touches the file of the progress also when there is nothing new.
+    A thread reads what the hook of the job has recorded and writes the files, at most once a second, so the
+    training does not wait for the disk; it touches the file of the progress also when there is nothing new.
 
     Parameters
     ----------
@@ -40,65 +41,57 @@ class Live:
         self.curve = folder.file("live")
         self.file = folder.file("progress")
         self.name = name
-        self.unit, self.total, self.may_stop_early = "iteration", 0, False
-        self._first: tuple[float, int] | None = None
-        self._last = (time.monotonic(), 0)
-        self._rows: list[Row] = []
-        self._n_written = 0
-        self._changed = True
-        self._lock = threading.Lock()  # of the notes, not held while files are written
-
-    def plan(self, unit: str, total: int, *, may_stop_early: bool = False) -> None:
-        """State what is counted, and how many there are at most."""
-        self.unit, self.total, self.may_stop_early = unit, total, may_stop_early
+        self._recorder: Recorder = History()  # nothing is recorded until the job says where
+        self._scores: Callable[[], Sequence[Row]] | None = None
+        self._n_written = self._n_restored = 0
         self._changed = True
 
-    def update(self, done: int, row: Row) -> None:
-        """Note the result of an epoch or iteration, the columns of a row of the curve."""
-        with self._lock:
-            self._rows.append(row)
-            self._last = (time.monotonic(), done)
-            self._first = self._first or self._last
-            self._changed = True
-
-    def restore(self, done: int, rows: Sequence[Row]) -> None:
-        """Take over the rows of an interrupted job, in place of those noted so far."""
-        with self._lock:
-            self._rows, self._n_written = list(rows), 0
-            self._first = self._last = (time.monotonic(), done)
-            self._changed = True
+    def follow(self, recorder: Recorder, scores: Callable[[], Sequence[Row]] | None = None) -> None:
+        """Show what a hook records, and the scores of its rows; the hook knows nothing of either."""
+        self._recorder, self._scores = recorder, scores
+        self._changed = True
 
     def flush(self) -> None:
         """Write and log what is new; without news, touch the file if a heartbeat is due."""
-        if not self._changed:
+        if self._n_restored != self._recorder.n_restored:  # the rows are now those of an interrupted job
+            self._n_restored, self._n_written = self._recorder.n_restored, 0
+        rows = self._rows()
+        new, is_first = rows[self._n_written :], self._n_written == 0
+        if not (new or self._changed):
             if time.time() - self.file.stat().st_mtime > HEARTBEAT_SECONDS:
                 os.utime(self.file)
             return
-        with self._lock:
-            self._changed = False
-            new, is_first = self._rows[self._n_written :], self._n_written == 0
-            self._n_written += len(new)
-            progress = self.progress()
+        self._changed = False
+        self._n_written = len(rows)
+        progress = self._progress(rows)
         progress.write(self.file)
         if new:
             self._append(new, is_first=is_first)
             shown = " ".join(f"{name}={value:.4g}" for name, value in progress.latest.items())
             logger.info("%s: %s; %s", self.name, progress.describe(), shown)
 
-    def progress(self) -> Progress:
+    def _rows(self) -> list[Row]:
+        points: list[Row] = list(self._recorder.points)
+        if self._scores is None:
+            return points
+        return [{**point, **score} for point, score in zip(points, self._scores(), strict=False)]
+
+    def _progress(self, rows: Sequence[Row]) -> Progress:
         """Where the job is now."""
-        now, done = self._last
-        start, first = self._first or self._last
-        last = self._rows[-1] if self._rows else {}
+        recorder = self._recorder
+        first = rows[max(0, self._n_restored - 1)] if rows else {}
+        last = rows[-1] if rows else {}
+        done = int(last.get(recorder.column, 0))
+        n = done - int(first.get(recorder.column, 0))
         return Progress(
             host=socket.gethostname(),
             pid=os.getpid(),
-            unit=self.unit,
+            unit=recorder.unit,
             done=done,
-            total=self.total,
-            may_stop_early=self.may_stop_early,
-            seconds=last.get("seconds", 0.0) + time.monotonic() - now,
-            seconds_per_unit=(now - start) / (done - first) if done > first else None,
+            total=recorder.total,
+            may_stop_early=recorder.may_stop_early,
+            seconds=recorder.seconds(),
+            seconds_per_unit=(last["seconds"] - first["seconds"]) / n if n else None,
             latest={name: last[name] for name in SHOWN if not math.isnan(last.get(name, math.nan))},
         )
 

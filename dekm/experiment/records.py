@@ -8,7 +8,7 @@ import numpy as np
 from dekm import metrics
 from dekm.experiment.assignments import center_distances, write_assignments
 from dekm.experiment.estimators import Fit
-from dekm.experiment.history import History, scores
+from dekm.experiment.history import Scorer, scores
 from dekm.files import write_array, write_csv, write_json
 from dekm.methods.autoencoder import Autoencoder
 from dekm.methods.persistence import Saved, UnreadableError
@@ -42,17 +42,17 @@ def write_model(folder: SeedFolder, estimator: Any, scaling: InputScaling) -> No
         logger.warning("%s The run goes on without a model.", error)
 
 
-def write_run(folder: SeedFolder, fit: Fit, X: Any, history: History, samples: SampleNames) -> None:
+def write_run(folder: SeedFolder, fit: Fit, X: Any, scorer: Scorer, samples: SampleNames) -> None:
     """Write the labels of a run and its embedding of `X`, its history and its metrics.
 
     `samples` tells what the samples are called in the table of clusters.
     """
-    write_csv(folder.file("history"), history.rows(fit.history))
+    write_csv(folder.file("history"), scorer.rows(fit.history))
     write_array(folder.file("labels"), fit.labels)
     write_array(folder.file("embedding"), fit.embedding)
     write_clusters(folder, fit, samples)
-    history.frames.save(folder.file("iterations"), fit.centers, fit.decoded)
-    write_json(folder.file("metrics"), final_metrics(fit, X, history.y))
+    scorer.history.frames.save(folder.file("iterations"), fit.centers, fit.decoded)
+    write_json(folder.file("metrics"), final_metrics(fit, X, scorer.y))
 
 
 def write_clusters(folder: SeedFolder, fit: Fit, samples: SampleNames) -> None:

@@ -13,7 +13,7 @@ from dekm.clustering.kmeans import kmeans
 from dekm.errors import InputError
 from dekm.experiment.checks import read_experiment
 from dekm.experiment.estimators import build, fit
-from dekm.experiment.history import History
+from dekm.experiment.history import History, Scorer
 from dekm.methods import METHODS, find_method
 
 SCHEMA_FILE = Path(__file__).parents[2] / "config" / "config.schema.yaml"
@@ -187,32 +187,32 @@ class Halves(ClusterMixin, BaseEstimator):
 
 @pytest.mark.parametrize("X", [np.ones((6, 2, 2, 1), np.float32), sparse.csr_matrix(np.ones((6, 4)))])
 def test_a_clusterer_without_the_additions_of_the_package_is_read(X):
-    history = History(np.array([0, 1] * 3))
+    history = History()
     found = fit(Parity(), X, None, history)
     assert found.labels.tolist() == [0, 1] * 3
     assert found.embedding.shape == (6, 4)
     assert (found.inertia, found.n_iter, found.n_clusters_found) == (0, 0, 2)
-    (row,) = history.rows(found.history)
+    (row,) = Scorer(np.array([0, 1] * 3), history).rows(found.history)
     assert row["acc"] == 1
     assert set(row) >= {"n_iter", "loss", "changed", "inertia", "seconds", "acc", "nmi", "ari"}
 
 
 def test_a_negative_label_is_that_of_no_cluster():
-    found = fit(Halves(random_state=1), np.ones((6, 3), np.float32), None, History(None))
+    found = fit(Halves(random_state=1), np.ones((6, 3), np.float32), None, History())
     assert found.labels.tolist() == [-1, -1, -1, 0, 0, 0]
     assert found.n_clusters_found == 1
 
 
 def test_an_estimator_without_a_parameter_for_the_autoencoder_clusters_its_embedding(tiny, images):
     start = tiny().fit(images.X)
-    found = fit(Halves(), images.X, start, History(None))
+    found = fit(Halves(), images.X, start, History())
     np.testing.assert_array_equal(found.embedding, start.transform(images.X))
 
 
 @pytest.mark.parametrize("labels", [[0, 1], [0.5] * 6, ["a"] * 6, [[0] * 6]])
 def test_labels_that_are_not_one_integer_per_sample_are_refused(labels):
     with pytest.raises(InputError, match=r"Parity returned labels of shape .*they should be 6 integers"):
-        fit(Parity(labels=np.array(labels)), np.ones((6, 4), np.float32), None, History(None))
+        fit(Parity(labels=np.array(labels)), np.ones((6, 4), np.float32), None, History())
 
 
 class Silent(Clusterer):
@@ -242,9 +242,9 @@ def test_a_method_on_the_base_class_need_not_report_its_iterations(n_reports, bl
     row = find_method("silent", {"silent": {"estimator": f"{__name__}:Silent"}})
     estimator = build(row, 3, {"n_reports": n_reports}, None, "cpu", 5)
     assert (estimator.n_clusters, estimator.device, estimator.random_state) == (3, "cpu", 5)
-    history = History(blobs.y)
+    history = History()
     found = fit(estimator, blobs.X, None, history)
-    assert len(history.rows(found.history)) == max(1, n_reports)
+    assert len(Scorer(blobs.y, history).rows(found.history)) == max(1, n_reports)
     assert found.inertia == pytest.approx(estimator.inertia_)
 
 

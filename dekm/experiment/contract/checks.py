@@ -15,6 +15,7 @@ from sklearn.utils import get_tags
 
 from dekm.experiment.contract.subject import (
     N_CLUSTERS,
+    Bait,
     CheckSkippedError,
     Subject,
     blobs,
@@ -22,7 +23,8 @@ from dekm.experiment.contract.subject import (
     expect_equal,
     expect_error,
 )
-from dekm.experiment.estimators import fit_labels
+from dekm.experiment.estimators import find_embedding, fit_labels, parameters, takes_checkpoint
+from dekm.nn.checkpoint import NO_CHECKPOINT
 
 
 def check_parameters(subject: Subject) -> None:
@@ -33,6 +35,11 @@ def check_parameters(subject: Subject) -> None:
     for name, value in estimator.get_params(deep=False).items():
         same = name == "autoencoder" or getattr(cloned, name) is value or getattr(cloned, name) == value
         expect(bool(same), f"{name}={getattr(cloned, name)!r} of the clone is not {value!r}")
+    untouched = subject.estimator(n_clusters=N_CLUSTERS)
+    for name, parameter in parameters(subject.estimator).items():
+        default, kept = parameter.default, getattr(untouched, name, None)
+        if name != "n_clusters" and default is not parameter.empty:
+            expect(kept is default, f"the constructor changes {name}={default!r} to {kept!r}")
 
 
 def check_labels(subject: Subject) -> None:
@@ -58,6 +65,18 @@ def check_deterministic(subject: Subject) -> None:
         expect_equal(first.embedding_, second.embedding_, "embeddings of two fits with the same random_state")
 
 
+def check_seeds(subject: Subject) -> None:
+    """Another seed gives another result where there is no structure to find."""
+    if "random_state" not in parameters(subject.estimator):
+        raise CheckSkippedError("the constructor has no random_state")
+    X = np.random.default_rng(0).random((150, 6), dtype=np.float32)
+    found = []
+    for seed in range(4):
+        estimator, labels = subject.fit(X, n_clusters=8, random_state=seed)
+        found.append(labels.tobytes() + find_embedding(estimator, X).tobytes())
+    expect(len(set(found)) > 1, "random_state=0 to 3 give the same labels, bit for bit: fit ignores it")
+
+
 def check_truth(subject: Subject) -> None:
     """Labels that are passed to fit as y change nothing."""
     X, y = blobs()
@@ -67,6 +86,19 @@ def check_truth(subject: Subject) -> None:
     if not hasattr(estimator, "labels_"):
         raise CheckSkippedError("a fit leaves no labels_")
     expect_equal(np.asarray(estimator.labels_), subject.fit(X)[1], "labels with and without y")
+
+
+def check_bait(subject: Subject) -> None:
+    """The hook and the checkpoint that a fit is handed are called, and not searched for labels."""
+    if not subject.is_clusterer:
+        raise CheckSkippedError("it is not derived from Clusterer, so it is handed neither")
+    X, y = blobs()
+    bait = Bait(np.random.default_rng(0).permutation(y))
+    estimator = subject.make()
+    estimator.on_iteration = bait
+    labels = fit_labels(estimator, X, bait if takes_checkpoint(estimator) else NO_CHECKPOINT)
+    expect(not bait.taken, f"fit reads {', '.join(bait.taken)} of its hook or checkpoint, which it should only call")
+    expect_equal(labels, subject.fit(X)[1], "labels with and without a hook that carries labels")
 
 
 def check_samples_unchanged(subject: Subject) -> None:
@@ -164,7 +196,9 @@ CHECKS: tuple[Callable[[Subject], None], ...] = (
     check_labels,
     check_one_cluster,
     check_deterministic,
+    check_seeds,
     check_truth,
+    check_bait,
     check_samples_unchanged,
     check_refit,
     check_too_few_samples,

@@ -9,6 +9,8 @@ import numpy as np
 from dekm.experiment.estimators import as_vectors, fit_labels, parameters
 from dekm.methods.autoencoder import Autoencoder
 from dekm.methods.base import Clusterer
+from dekm.methods.iteration import Iteration
+from dekm.nn.checkpoint import Checkpoint
 
 N_CLUSTERS = 3
 # Values of the parameters of a `Clusterer` that make a fit short.
@@ -74,6 +76,44 @@ class Subject:
         for name in names:
             if not hasattr(self.estimator, name):
                 raise CheckSkippedError(f"{self.estimator.__name__} has no {name}")
+
+
+class Bait(Checkpoint):
+    """A hook and a checkpoint with labels in every attribute, which notes the attributes that are read.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+        The labels; they are wrong, so that a method that takes them finds other clusters.
+    """
+
+    def __init__(self, y: np.ndarray) -> None:
+        self.y = y
+        self._taken: list[str] = []
+
+    def __call__(self, iteration: Iteration) -> None:
+        """Keep nothing of an iteration."""
+
+    def __getattribute__(self, name: str) -> Any:
+        own = name in ("load", "save", "taken", "get_params") or (
+            name.startswith("__") and name != "__dict__"
+        )
+        if not own:
+            object.__getattribute__(self, "_taken").append(name)
+        return object.__getattribute__(self, name)
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        if name.startswith("__") or name == "get_params":  # which sklearn's clone looks for
+            raise AttributeError(name)
+        return object.__getattribute__(self, "y")
+
+    def __deepcopy__(self, memo: Any) -> "Bait":
+        return self  # a clone of the estimator copies its hook
+
+    @property
+    def taken(self) -> list[str]:
+        """Names of the attributes that were read."""
+        return list(dict.fromkeys(object.__getattribute__(self, "_taken")))
 
 
 def small_autoencoder() -> Autoencoder:
