@@ -61,7 +61,7 @@ def write_model(
         raise InputError(f"{path} cannot be written: its folder does not exist.")
     try:
         metadata = {f"dekm.{kind}": json.dumps(facts, default=_as_json)}
-        content = save({name: value.cpu().contiguous() for name, value in tensors.items()}, metadata)
+        content = save(_apart(tensors), metadata)
         with parsed_model(content, file, kind) as parts:
             read_back(*parts)
     except InputError as error:
@@ -69,6 +69,17 @@ def write_model(
             raise
         raise UnreadableError(f"{path} is not written, because it could not be read back: {error}") from error
     write_bytes(file, content)
+
+
+def _apart(tensors: Mapping[str, Tensor]) -> Tensors:
+    """Contiguous tensors on the CPU without common memory, as a file has them; tied weights have."""
+    apart: Tensors = {}
+    memory: set[int] = set()
+    for name, value in tensors.items():
+        kept = value.detach().cpu().contiguous()
+        apart[name] = kept.clone() if kept.untyped_storage().data_ptr() in memory else kept
+        memory.add(kept.untyped_storage().data_ptr())
+    return apart
 
 
 def _as_json(value: Any) -> Any:
@@ -125,8 +136,8 @@ def learned(estimator: BaseEstimator) -> tuple[Tensors, Facts]:
     tensors: Tensors = {}
     facts: Facts = {}
     for name, value in attributes.items():
-        if isinstance(value, np.ndarray) and value.dtype != object:
-            tensors[name] = torch.from_numpy(value)
+        if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+            tensors[name] = torch.from_numpy(np.require(value, value.dtype.newbyteorder("="), ["C", "W"]))
         elif isinstance(value, np.ndarray):
             facts[name] = list(value)
         elif isinstance(value, int | float | np.number | list | tuple):

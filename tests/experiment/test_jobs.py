@@ -116,6 +116,7 @@ def test_a_cell_of_every_method_writes_scores_labels_and_history(results):
             "embedding.npy",
             "facts.json",
             "history.csv",
+            "iterations.npz",
             "labels.npy",
             "manifest.json",
             "metrics.json",

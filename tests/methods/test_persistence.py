@@ -10,10 +10,12 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
 from sklearn.exceptions import NotFittedError
+from torch import nn
 
 from dekm import DEC, DKM, Autoencoder, KMeans
 from dekm.errors import InputError
 from dekm.methods import METHODS
+from dekm.methods.persistence import UnreadableError
 
 every_method = pytest.mark.parametrize("name", METHODS)
 
@@ -43,6 +45,61 @@ def test_learned_attributes_and_parameters_are_restored(name, kind, make_method,
     np.testing.assert_equal(loaded.history_, saved.history_)
     given = saved.get_params(deep=False) | {"autoencoder": None}
     assert loaded.get_params(deep=False) | {"autoencoder": None} == given
+
+
+class Keeping(KMeans):
+    """A method of a user, which keeps a further learned attribute."""
+
+    def fit(self, X, y=None, *, more=None):
+        super().fit(X)
+        self.more_ = more(self)
+        return self
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        lambda fitted: fitted.labels_,
+        lambda fitted: fitted.cluster_centers_.T,
+        lambda fitted: fitted.embedding_[::-1],
+        lambda fitted: fitted.embedding_[::2, 1:],
+        lambda fitted: np.broadcast_to(fitted.inertia_, (3, 2)),
+        lambda fitted: fitted.embedding_.astype(">f4"),
+        lambda fitted: np.array(2.5),
+        lambda fitted: np.array(["a", "b"]),
+    ],
+    ids=["shared", "transposed", "reversed", "part", "read-only", "big-endian", "scalar", "text"],
+)
+def test_an_array_of_any_layout_is_saved(more, blobs, tmp_path):
+    fitted = Keeping(3, random_state=0).fit(blobs.X, more=more)
+    fitted.save(tmp_path / "model")
+    loaded = Keeping.load(tmp_path / "model", device="cpu")
+    np.testing.assert_array_equal(loaded.more_, fitted.more_)
+    np.testing.assert_array_equal(loaded.labels_, fitted.labels_)
+
+
+@pytest.mark.parametrize("value", [np.array([1j]), np.array(["2026"], "M8[Y]"), {"a": 1}])
+def test_an_attribute_that_no_file_holds_is_one_error(value, blobs, tmp_path):
+    fitted = Keeping(3, random_state=0).fit(blobs.X, more=lambda _: value)
+    with pytest.raises(UnreadableError, match="model is not written"):
+        fitted.save(tmp_path / "model")
+
+
+class Tied(nn.Module):
+    """A network of a user, two layers of which are one."""
+
+    def __init__(self, shape, embedding_dim):
+        super().__init__()
+        tied = nn.Linear(embedding_dim, embedding_dim)
+        self.encoder = nn.Sequential(nn.Linear(shape[0], embedding_dim), tied)
+        self.decoder = nn.Sequential(tied, nn.Linear(embedding_dim, shape[0]))
+
+
+def test_tied_weights_are_saved(blobs, tmp_path):
+    fitted = Autoencoder(network=Tied, embedding_dim=3, n_epochs=1, random_state=0, device="cpu").fit(blobs.X)
+    fitted.save(tmp_path / "model")
+    loaded = Autoencoder.load(tmp_path / "model", network=Tied, device="cpu")
+    np.testing.assert_array_equal(loaded.transform(blobs.X), fitted.transform(blobs.X))
 
 
 def test_a_new_process_reads_every_method_back_to_identical_predictions(make_method, blobs, tmp_path):
