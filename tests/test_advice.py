@@ -1,39 +1,40 @@
 import pytest
 
-from dekm.files import write_json
 from dekm.results.advice import advice
 from dekm.results.result_set import ResultSet
-
-
-def summary(results, method, label, *silhouettes, dataset="mine"):
-    seeds = {str(seed): {"silhouette": value} for seed, value in enumerate(silhouettes)}
-    identity = {"dataset": dataset, "method": method, "label": label}
-    write_json(results.cell(dataset, method).summary_file, identity | {"seeds": seeds})
+from dekm.results.runs import read_runs
+from tests.helpers.handmade import write_summary
 
 
 @pytest.fixture
-def results(tmp_path):
-    return ResultSet(tmp_path)
+def write(tmp_path):
+    def write(method, *silhouettes, dataset="mine"):
+        write_summary(tmp_path, dataset, method, [{"silhouette": value} for value in silhouettes])
+
+    return write
 
 
-def test_the_methods_are_ranked_by_the_mean_over_the_seeds(results):
-    summary(results, "k_means", "K-means", 0.1, 0.3)
-    summary(results, "dekm", "DEKM", 0.2, 0.26)
-    summary(results, "dec", "DEC", 0.9, dataset="other")
-    assert advice(results, "mine") == (
-        "mine: DEKM has the largest silhouette of the samples. All: DEKM 0.230, K-means 0.200."
-    )
+@pytest.fixture
+def line(tmp_path):
+    return lambda: advice(read_runs(ResultSet(tmp_path)), "mine")
 
 
-def test_a_simple_method_that_wins_is_said(results):
-    summary(results, "k_means", "K-means", 0.3)
-    summary(results, "dekm", "DEKM", -0.1)
-    assert "K-means has the largest silhouette of the samples. A simple method" in advice(results, "mine")
+def test_the_methods_are_ranked_by_the_mean_over_the_seeds(write, line):
+    write("k_means", 0.1, 0.3)
+    write("dekm", 0.2, 0.26)
+    write("dec", 0.9, dataset="other")
+    assert line() == "mine: DEKM has the largest silhouette of the samples. All: DEKM 0.230, K-means 0.200."
+
+
+def test_a_simple_method_that_wins_is_said(write, line):
+    write("k_means", 0.3)
+    write("dekm", -0.1)
+    assert "K-means has the largest silhouette of the samples. A simple method" in line()
 
 
 @pytest.mark.parametrize("values", [(), (None,)])
-def test_one_method_or_an_undefined_silhouette_gives_no_advice(results, values):
-    summary(results, "k_means", "K-means", 0.3)
+def test_one_method_or_an_undefined_silhouette_gives_no_advice(write, line, values):
+    write("k_means", 0.3)
     if values:
-        summary(results, "dekm", "DEKM", *values)
-    assert advice(results, "mine") == ""
+        write("dekm", *values)
+    assert line() == ""

@@ -15,6 +15,7 @@ from dekm.experiment.config import Experiment
 from dekm.experiment.history import Epochs
 from dekm.experiment.live import Live
 from dekm.experiment.plan import write_plan
+from dekm.files import write_json, write_manifest
 from dekm.files.leftovers import temporary_path
 from dekm.nn.stages import Epoch
 from dekm.results.estimates import expected_seconds, time_left
@@ -22,7 +23,7 @@ from dekm.results.folders import SeedFolder
 from dekm.results.progress import SILENT_SECONDS, Progress, duration, read_progress
 from dekm.results.status import CellStatus, find_results, read_status, work_of
 from dekm.results.status_text import describe
-from tests.helpers.handmade import write_facts
+from tests.helpers.handmade import MADE, write_facts
 from tests.helpers.temporaries import written_by
 
 NO_PROCESS = 2**22 + 1  # larger than any process number of Linux
@@ -48,8 +49,12 @@ def results(tmp_path: Path) -> Path:
 def complete(results: Path, cell: str, seed: int, seconds: float = 10.0) -> None:
     folder = results / cell / f"seed{seed}"
     folder.mkdir(parents=True)
-    (folder / "facts.json").write_text(json.dumps({"key": "k"}))
-    (folder / "metrics.json").write_text(json.dumps({"seconds": seconds}))
+    stage, dataset, subject = cell.split("/")
+    known = {"dataset": dataset, "seed": seed, "data": dataset, "id": f"{cell}{seed}"}
+    known["method" if stage == "runs" else "architecture"] = subject
+    write_json(folder / "facts.json", MADE | known)
+    write_json(folder / "metrics.json", {"seconds": seconds})
+    write_manifest(folder)
 
 
 def begin(results: Path, cell: str, seed: int, writer: Any = None, **changes: Any) -> Path:

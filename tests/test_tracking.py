@@ -14,9 +14,9 @@ from mlflow.entities import Metric, ViewType
 
 from dekm.cli import main
 from dekm.errors import InputError
-from dekm.files import locked
+from dekm.files import locked, write_manifest
 from dekm.files.leftovers import temporary_path
-from dekm.results.folders import SeedFolder
+from dekm.results.folders import read_record
 from dekm.results.progress import Progress
 from dekm.results.result_set import ResultSet
 from dekm.tracking.artifacts import link_or_copy
@@ -51,6 +51,7 @@ def write_run(results: Path, seed: int, *, key: str = "k", id_: str | None = Non
     (folder / "metrics.json").write_text(json.dumps({"acc": 0.9, "silhouette": 0.2, "seconds": 2.5}))
     rows = [f"{i},{'' if i == 0 else 0.5 / i},{i / 10},{0.5 + i / 1000}" for i in range(n_rows)]
     (folder / "history.csv").write_text("\n".join(["n_iter,loss,seconds,acc", *rows]) + "\n")
+    write_manifest(folder)
     return folder
 
 
@@ -82,6 +83,7 @@ def test_a_run_has_its_parameters_curves_and_files(results: Path, tmp_path: Path
     assert {file.path for file in client.list_artifacts(run.info.run_id)} == {
         "facts.json",
         "history.csv",
+        "manifest.json",
         "metrics.json",
     }
 
@@ -123,7 +125,7 @@ def test_a_run_left_open_by_a_killed_sync_is_made_whole(results: Path, tmp_path:
 
 def test_a_long_curve_is_thinned_but_keeps_its_ends(tmp_path: Path) -> None:
     folder = write_run(tmp_path, 0, n_rows=1001)
-    points = [step for name, _, _, step in curves(SeedFolder(folder)) if name == "acc"]
+    points = [step for name, _, _, step in curves(read_record(folder)) if name == "acc"]
     assert len(points) <= POINTS_PER_CURVE
     assert (points[0], points[-1]) == (0, 1000)
 
@@ -135,6 +137,7 @@ def test_a_run_that_is_being_made_shows_its_points_and_ends_with_its_maker(
     shutil.copytree(write_run(results, 2), part)
     shutil.rmtree(part.with_name("seed2"))
     (part / "history.csv").rename(part / "live.csv")
+    (part / "manifest.json").unlink()
     with locked(part.with_name("seed2")):
         for n_points in (3, 4):
             sync_all([results], tmp_path)
@@ -157,12 +160,14 @@ def write_pretraining(folder: Path, n_epochs: int) -> None:
     rows = [f"{epoch},{1 / epoch}" for epoch in range(1, n_epochs + 1)]
     (folder / "loss.csv").write_text("\n".join(["epoch,loss", *rows]) + "\n")
     (folder / "metrics.json").write_text(json.dumps({"loss": 1 / n_epochs, "seconds": 8.0}))
+    write_manifest(folder)
 
 
 def test_a_pretraining_grows_while_it_is_made(tmp_path: Path) -> None:
     part = temporary_path(tmp_path / "demo/pretrained/digits/conv/seed0")
     write_pretraining(part, 4)
     (part / "loss.csv").unlink()
+    (part / "manifest.json").unlink()
     (part / "live.csv").write_text("epoch,loss,seconds\n1,0.5,2.0\n")
     known = {"host": "a", "pid": 1, "unit": "epoch", "total": 4, "may_stop_early": False, "latest": {}}
     with locked(part.with_name("seed0")):
@@ -210,6 +215,7 @@ def test_a_run_and_its_pretraining_link_to_each_other(results: Path, tmp_path: P
     write_pretraining(results / "pretrained/digits/conv/seed0", 4)
     facts = results / "runs/digits/dekm/seed0/facts.json"
     facts.write_text(json.dumps(json.loads(facts.read_text()) | {"pretrained": "p0"}))
+    write_manifest(facts.parent)
     sync_all([results], tmp_path)
     runs = {run.info.run_name: run for run in stored(tmp_path)}
     start, run = runs["digits/conv/s0"], runs["digits/dekm/s0"]
@@ -274,6 +280,7 @@ def test_a_run_without_an_iteration_yet_is_shown_without_points(results: Path, t
     shutil.copytree(write_run(results, 2), part)
     shutil.rmtree(part.with_name("seed2"))
     (part / "history.csv").unlink()
+    (part / "manifest.json").unlink()
     with locked(part.with_name("seed2")):
         sync_all([results], tmp_path)
         assert [run.info.run_name for run in stored(tmp_path) if run.info.status == "RUNNING"] == [
@@ -456,6 +463,7 @@ def test_all_parameters_are_logged_with_those_of_the_pretraining(results: Path, 
     file = results / "runs" / "digits" / "dekm" / "seed0" / "facts.json"
     facts = json.loads(file.read_text()) | {"parameters": {"max_iter": 3, "lr": 0.1}}
     file.write_text(json.dumps(facts | {"pretraining": {"lr": 0.5}}))
+    write_manifest(file.parent)
     sync_all([results], tmp_path)
     run = next(run for run in stored(tmp_path) if run.info.run_name == "digits/dekm/s0")
     assert run.data.params.items() >= {"max_iter": "3", "lr": "0.1", "pretraining.lr": "0.5"}.items()

@@ -75,7 +75,7 @@ def test_a_server_is_caught_up_after_it_was_down_and_shared_with_others(
         sync_all([mine], address)
         assert stored().keys() == first.keys() | {"of the other"}
         files = client.list_artifacts(first["idk0"])
-        assert {file.path for file in files} == {"facts.json", "history.csv", "metrics.json"}
+        assert {file.path for file in files} == {"facts.json", "history.csv", "manifest.json", "metrics.json"}
         copy = client.download_artifacts(first["idk0"], "metrics.json", str(tmp_path))
         assert Path(copy).read_bytes() == (mine / "runs/digits/dekm/seed0/metrics.json").read_bytes()
     write_run(mine, 1)

@@ -6,7 +6,9 @@ The parameters of a function are the arguments of its command, as in `dekm.cli.c
 import logging
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dekm.cli.pairs import parse_texts
 from dekm.datasets import DATASETS
@@ -14,6 +16,9 @@ from dekm.errors import InputError
 from dekm.files import write_text
 from dekm.markup import printable
 from dekm.methods import METHODS
+
+if TYPE_CHECKING:
+    from dekm.tables.loading import Labels
 
 logger = logging.getLogger(__name__)
 
@@ -36,6 +41,14 @@ def schema_file() -> Path:
             "pip install -e '.[workflow]' installs the package."
         )
     return SCHEMA
+
+
+def known_labels(more_methods: Mapping[str, str] | None = None) -> "Labels":
+    """Names of the datasets and methods of this package, and of more methods."""
+    from dekm.tables.loading import Labels
+
+    methods = {name: row.label for name, row in METHODS.items()}
+    return Labels({name: row.label for name, row in DATASETS.items()}, {**methods, **(more_methods or {})})
 
 
 def table2(results: Path, datasets: list[str], left_out: list[str], paper: Path, out: Path) -> None:
@@ -61,7 +74,7 @@ def table(
     from dekm.experiment.deviations import find_deviations
     from dekm.tables import write_table3
 
-    known = {name: row.label for name, row in (DATASETS | METHODS).items()}
+    labels_of_methods = parse_texts("--label", "METHOD=LABEL", labels)
     write_table3(
         results,
         datasets,
@@ -69,7 +82,7 @@ def table(
         paper,
         out,
         strategies=strategies,
-        labels=known | parse_texts("--label", "METHOD=LABEL", labels),
+        labels=known_labels(labels_of_methods),
         left_out=parse_texts("--left-out", "DATASET=REASON", left_out),
         deviations=find_deviations(results, datasets, [*methods, *strategies], PAPER),
     )
@@ -81,9 +94,8 @@ def publish(results: Path, paper: Path, models: str | None, out: Path) -> None:
     from dekm.tables.model_cards import publish_models
     from dekm.tables.publication import publish
 
-    labels = {name: row.label for name, row in (DATASETS | METHODS).items()}
     deviations = find_deviations(results, list(DATASETS), list(METHODS), PAPER)
-    publish(results, out, paper, list(METHODS), labels, deviations)
+    publish(results, out, paper, list(METHODS), known_labels(), deviations)
     if models is not None:
         licences = {name: row.licence for name, row in DATASETS.items()}
         publish_models(results, out / "models", models, licences)

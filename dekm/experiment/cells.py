@@ -4,6 +4,7 @@ Every seed has a folder under a key: the digest of everything that decides the r
 has its key is not run again.
 """
 
+import contextlib
 import logging
 import time
 from collections.abc import Callable, Mapping
@@ -45,7 +46,8 @@ class Cell:
         What the facts of every seed tell besides: all parameters with their defaults, which follow from the
         settings and the code.
     in_table : bool
-        Whether it is a cell of Table III: of a method in it, on a whole dataset or a subsample.
+        Whether it is a cell of Table III: of a method in it, on a whole dataset or a subsample; for the
+        facts.
     concurrent : bool
         Whether its seeds may run at the same time on a GPU; not with code of a user, which may use the global
         generators.
@@ -69,7 +71,7 @@ class Cell:
         return digest(self.parts(seed))
 
     def run(self, make: Callable[["Job"], None], *, device: str, fresh: bool) -> None:
-        """Make the seeds that are not complete, or all of them if `fresh`, then summarize all.
+        """Make the seeds that are not complete, or all of them if `fresh`, then write which seeds count.
 
         Parameters
         ----------
@@ -83,6 +85,7 @@ class Cell:
         if unseen := describe_unseen_gpu(device):
             logger.warning("%s", unseen)
         self._remove_leftovers()
+        self._forget_summary()
         # In one order, so that two processes that hold locks of a cell never wait for each other.
         runs = [partial(self._run_seed, seed, make, device, fresh) for seed in sorted(self.inputs)]
         try:
@@ -94,7 +97,7 @@ class Cell:
         except KeyboardInterrupt:
             logger.warning("interrupted: %s; run the same command again to continue", self._describe_kept())
             raise
-        self._summarize()
+        write_json(self.folder.summary_file, {"seeds": self._keys()})
 
     def _describe_kept(self) -> str:
         """Which seeds are complete, and which have a checkpoint."""
@@ -130,6 +133,7 @@ class Cell:
             with atomic_folder(target.path) as path:
                 folder = SeedFolder(path)
                 known = {"key": key, **self.identity, **self.parts(seed), **self.effective}
+                known["in_table"] = self.in_table
                 # Written twice: at first so that the run can be followed while it is made, at the end with
                 # the identity of the finished run and the time at which it ended.
                 write_json(folder.file("facts"), known | facts(hardware(device)))
@@ -156,9 +160,15 @@ class Cell:
                 recover(path)
                 lock.release()
 
-    def _summarize(self) -> None:
-        seeds = {str(seed): {"key": self.key(seed), **self.folder.seed(seed).metrics} for seed in self.inputs}
-        write_json(self.folder.summary_file, {**self.identity, "in_table": self.in_table, "seeds": seeds})
+    def _keys(self) -> dict[str, str]:
+        return {str(seed): self.key(seed) for seed in self.inputs}
+
+    def _forget_summary(self) -> None:
+        """Remove a summary of other seeds or settings: it would count what is about to change."""
+        with contextlib.suppress(InputError):
+            if self.folder.counted() == self._keys():
+                return
+        self.folder.summary_file.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True)

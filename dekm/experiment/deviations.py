@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dekm.errors import InputError, shown
+from dekm.errors import shown
 from dekm.experiment.config import Experiment
 from dekm.experiment.config_file import read_config_file
 from dekm.experiment.protocols import PROTOCOLS, UNUSED, default_embedding_dim
 from dekm.methods import KNOWN
 from dekm.results.result_set import ResultSet
+from dekm.results.runs import read_cell
 
 logger = logging.getLogger(__name__)
 
@@ -57,13 +58,10 @@ def find_deviations(
 
 
 def facts_of_first_seed(results: ResultSet, dataset: str, method: str) -> Mapping[str, Any]:
-    """What made the first seed that the summary of a cell counts; empty if there is none."""
+    """What made the first seed that a cell counts; empty if there is none. The tables name damaged ones."""
     cell = results.cell(dataset, method)
-    try:
-        seeds = [cell.seed(seed) for seed in cell.summary()["seeds"]] if cell.summary_file.exists() else []
-    except InputError:  # the tables name a damaged summary
-        return {}
-    return next((seed.facts for seed in seeds if seed.has_facts()), {})
+    records, _ = read_cell(cell) if cell.summary_file.exists() else ([], [])
+    return records[0].facts if records else {}
 
 
 def differences(paper: Experiment, dataset: str, method: str, facts: Mapping[str, Any]) -> list[str]:

@@ -32,6 +32,7 @@ from dekm.methods.autoencoder import Autoencoder
 from dekm.nn.checkpoint import NO_CHECKPOINT
 from dekm.results.advice import advice
 from dekm.results.result_set import ResultSet
+from dekm.results.runs import read_runs
 from dekm.scaling import InputScaling
 
 logger = logging.getLogger(__name__)
@@ -182,7 +183,7 @@ def cluster_cell(
         concurrent=network is None and row.is_ours,
     )
     cell.run(cluster, device=device, fresh=fresh)
-    if text := advice(result_set, dataset):
+    if text := advice(read_runs(result_set), dataset):
         logger.info("%s", text)
 
 

@@ -13,7 +13,7 @@ from dekm.datasets.tfidf import Texts
 from dekm.datasets.user.formats import format_of
 from dekm.datasets.user.own import feature_names, find_path, own_dataset
 from dekm.errors import InputError, shown
-from dekm.results.folders import SeedFolder
+from dekm.results.folders import Record
 
 logger = logging.getLogger(__name__)
 
@@ -25,7 +25,7 @@ RUN_SETTINGS = {"stem", "scaling"}
 KINDS = {"images": "images", "text": "texts", "table": "rows of numbers"}
 
 
-def describe_new_data(seed: SeedFolder, settings: Mapping[str, Any]) -> Dataset:
+def describe_new_data(seed: Record, settings: Mapping[str, Any]) -> Dataset:
     """The new data as a dataset, described as the run's own data where the settings say nothing else.
 
     Raises
@@ -58,7 +58,7 @@ def describe_new_data(seed: SeedFolder, settings: Mapping[str, Any]) -> Dataset:
     return dataset
 
 
-def load_new_data(seed: SeedFolder, dataset: Dataset) -> Loaded:
+def load_new_data(seed: Record, dataset: Dataset) -> Loaded:
     """New samples with the features of the run's own data, in the same order, and what they are called."""
     features, columns = seed.data_facts.get("features"), feature_names(dataset)
     if features and columns:

@@ -13,7 +13,7 @@ from dekm.methods import KNOWN, METHODS, Method, find_method
 from dekm.methods.base import Clusterer
 from dekm.methods.persistence import Saved
 from dekm.results.data import SampleNames
-from dekm.results.folders import SEED_FILES, SeedFolder
+from dekm.results.folders import SEED_FILES, Record, SeedFolder, read_record
 from dekm.scaling import NO_SCALING, PIXELS, InputScaling
 
 TYPICAL = 0.999  # fraction of the training samples that lie within the distance of a typical sample
@@ -59,8 +59,8 @@ def write_predictions(
     InputError
         If the folder holds no run, its texts left no terms, or the new data do not fit those of the run.
     """
-    seed = SeedFolder(run)
-    check_model(seed)
+    check_model(SeedFolder(run))
+    seed = read_record(run)
     dataset = describe_new_data(seed, settings)
     given = {} if network is None else {"network": network}
     estimator = (
@@ -117,7 +117,7 @@ def check_model(seed: SeedFolder) -> None:
     )
 
 
-def data_scaling(seed: SeedFolder) -> InputScaling:
+def data_scaling(seed: Record) -> InputScaling:
     """The rule by which the run's own data were scaled."""
     facts = seed.data_facts
     if "scaling" in facts:
@@ -125,7 +125,7 @@ def data_scaling(seed: SeedFolder) -> InputScaling:
     return PIXELS if facts["kind"] == "images" else NO_SCALING
 
 
-def method_of_run(seed: SeedFolder, definition: Mapping[str, Any]) -> Method:
+def method_of_run(seed: Record, definition: Mapping[str, Any]) -> Method:
     """The method that made a run.
 
     Raises

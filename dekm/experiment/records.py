@@ -9,6 +9,7 @@ from dekm import metrics
 from dekm.experiment.assignments import center_distances, write_assignments
 from dekm.experiment.estimators import Fit
 from dekm.experiment.history import Scorer, scores
+from dekm.experiment.measure import peak_memory
 from dekm.files import write_array, write_csv, write_json
 from dekm.methods.autoencoder import Autoencoder
 from dekm.methods.persistence import Saved, UnreadableError
@@ -24,7 +25,9 @@ def write_pretraining(folder: SeedFolder, autoencoder: Autoencoder, seconds: flo
     autoencoder.save(folder.file("autoencoder"))
     losses = [{"epoch": i + 1, "loss": loss} for i, loss in enumerate(autoencoder.loss_curve_)]
     write_csv(folder.file("loss"), losses)
-    write_json(folder.file("metrics"), {"loss": losses[-1]["loss"] if losses else None, "seconds": seconds})
+    last = losses[-1]["loss"] if losses else None
+    final = {"loss": last, "seconds": seconds, "peak_memory": peak_memory()}
+    write_json(folder.file("metrics"), final)
 
 
 def write_model(folder: SeedFolder, estimator: Any, scaling: InputScaling) -> None:
@@ -81,5 +84,6 @@ def final_metrics(fit: Fit, X: Any, y: np.ndarray | None) -> dict[str, float | N
             "largest": int(sizes.max(initial=0)),
             "n_iter": fit.n_iter,
             "seconds": fit.history[-1]["seconds"],
+            "peak_memory": peak_memory(),
         }
     )

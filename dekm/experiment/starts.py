@@ -6,14 +6,14 @@ from typing import Any
 from dekm.errors import InputError
 from dekm.experiment.estimators import Settings, effective_parameters
 from dekm.methods.autoencoder import Autoencoder
-from dekm.results.folders import SeedFolder
+from dekm.results.folders import Record, read_record
 from dekm.results.result_set import ResultSet
 from dekm.scaling import NO_SCALING
 
 
 def pretrained_seed(
     results: ResultSet, data: Mapping[str, Any], dataset: str, architecture: str | None, seed: int
-) -> SeedFolder | None:
+) -> Record | None:
     """The pretrained autoencoder that a cell starts from; None for a method that uses none.
 
     Raises
@@ -23,16 +23,17 @@ def pretrained_seed(
     """
     if architecture is None:
         return None
-    folder = results.pretraining(dataset, architecture).seed(seed)
+    place = results.pretraining(dataset, architecture).seed(seed)
     command = f"run 'python -m dekm pretrain {dataset} {architecture}' first."
-    if not folder.file("facts").is_file():
-        raise InputError(f"{folder.path} does not exist: {command}")
+    if not place.file("facts").is_file():
+        raise InputError(f"{place.path} does not exist: {command}")
+    folder = read_record(place.path)
     if folder.facts["data"] != data["digest"]:
         raise InputError(f"{folder.path} was pretrained on other data than those prepared now: {command}")
     return folder
 
 
-def load_start(folder: SeedFolder | None, device: str, network: str | None) -> Autoencoder | None:
+def load_start(folder: Record | None, device: str, network: str | None) -> Autoencoder | None:
     """The pretrained autoencoder in a seed's folder; None for a method that uses none."""
     if folder is None:
         return None
@@ -45,7 +46,7 @@ def load_start(folder: SeedFolder | None, device: str, network: str | None) -> A
     return autoencoder
 
 
-def describe_parameters(estimator: Any, settings: Settings, start: SeedFolder | None) -> dict[str, Any]:
+def describe_parameters(estimator: Any, settings: Settings, start: Record | None) -> dict[str, Any]:
     """All parameters of a run with their defaults, and those of the pretraining that it starts from."""
     described = {"parameters": effective_parameters(estimator, settings)}
     return described if start is None else described | {"pretraining": start.facts.get("parameters", {})}

@@ -10,12 +10,12 @@ from sklearn.decomposition import PCA
 
 from dekm.figures.classes import class_names, name_classes, scatter_classes
 from dekm.figures.style import PAGE, new_figure, remove_ticks, save, save_data, style
-from dekm.results.folders import SeedFolder
+from dekm.results.folders import Record
 
 MAX_POINTS = 5000
 
 
-def write_embedding(run: SeedFolder, title: str, folder: Path) -> None:
+def write_embedding(run: Record, title: str, folder: Path) -> None:
     """Write ``embedding.{pdf,png,csv}`` of a run: at most `MAX_POINTS` samples, drawn with a fixed seed."""
     H, labels, y = run.embedding(), run.labels(), run.true_labels()
     chosen = np.sort(np.random.default_rng(0).permutation(len(H))[:MAX_POINTS])

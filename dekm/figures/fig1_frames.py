@@ -9,7 +9,7 @@ from dekm.errors import InputError
 from dekm.files.arrays import Form, read_arrays
 from dekm.files.reading import readable
 from dekm.metrics import accuracy, nmi
-from dekm.results.folders import SeedFolder
+from dekm.results.folders import Record
 
 SHOWN = (0, 1, 2, 20)
 FORMS = {
@@ -47,12 +47,12 @@ class Frame:
     V: np.ndarray
 
 
-def read_frames(run: SeedFolder) -> tuple[list[Frame], np.ndarray | None]:
+def read_frames(run: Record) -> tuple[list[Frame], np.ndarray | None]:
     """Read the saved iterations of a run.
 
     Parameters
     ----------
-    run : SeedFolder
+    run : Record
         Folder of a run.
 
     Returns

@@ -31,7 +31,7 @@ from dekm.figures.style import (
 )
 from dekm.files.writing import write_bytes
 from dekm.metrics import contingency
-from dekm.results.folders import complete_run
+from dekm.results.folders import read_record
 
 PIXELS = 300  # resolution of the background, per side
 FRAME_SIZE = (3.6, 3.9)  # inches
@@ -173,7 +173,7 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
     InputError
         If the folder is not such a run.
     """
-    run = complete_run(single_input(inputs, "the folder of a run"))
+    run = read_record(single_input(inputs, "the folder of a run"))
     frames, y = read_frames(run)
     chosen = nearest_frames(frames)
     save(draw(chosen, y), folder, "fig1")

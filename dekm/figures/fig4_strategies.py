@@ -20,7 +20,7 @@ from dekm.figures.style import (
     save_data,
     style,
 )
-from dekm.results.folders import CellFolder, SeedFolder
+from dekm.results.folders import CellFolder, Record
 
 STRATEGIES = (
     "1: last dimension of Y",
@@ -143,7 +143,7 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
     """
     if len(inputs) != len(STRATEGIES):
         raise InputError(f"{len(inputs)} inputs should be {len(STRATEGIES)}: the cells of the strategies.")
-    histories, seeds = {}, list[SeedFolder]()
+    histories, seeds = {}, list[Record]()
     for strategy, cell in zip(STRATEGIES, inputs, strict=True):
         seeds = CellFolder(cell).seeds()
         histories[strategy] = [read_history(run) for run in seeds]
@@ -155,7 +155,7 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
     save_data(finals(frame), folder, "fig4_final")
 
 
-def figure_title(seeds: Sequence[SeedFolder]) -> str:
+def figure_title(seeds: Sequence[Record]) -> str:
     """Data, seeds, and what line and band are."""
     numbers = ", ".join(str(seed.facts["seed"]) for seed in seeds)
     if len(seeds) == 1:

@@ -15,7 +15,7 @@ from dekm.errors import InputError
 from dekm.figures.classes import class_names, name_classes, scatter_classes
 from dekm.figures.sources import describe_data
 from dekm.figures.style import COLUMN, new_figure, percent, remove_ticks, save, save_data, style
-from dekm.results.folders import SeedFolder, complete_run
+from dekm.results.folders import Record, read_record
 
 MAX_POINTS = 10_000
 PERPLEXITY = 30
@@ -139,7 +139,7 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
     """
     if not 1 <= len(inputs) <= 8:
         raise InputError(f"{len(inputs)} inputs should be 1 to 8: folders of runs.")
-    runs = [complete_run(path) for path in inputs]
+    runs = [read_record(path) for path in inputs]
     if len({run.facts["data"] for run in runs}) > 1:
         raise InputError("the runs should be on the same data: their digests differ.")
     embeddings = [run.embedding() for run in runs]
@@ -158,12 +158,12 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
     save_data(pd.concat(frames), folder, "fig5")
 
 
-def figure_title(run: SeedFolder) -> str:
+def figure_title(run: Record) -> str:
     """Data, seed and, with true labels, what the brackets hold."""
     scores = "; brackets: (ACC, NMI) in percent" if "acc" in run.metrics else ""
     return f"{describe_data(run)}, seed {run.facts['seed']}{scores}"
 
 
-def _title(run: SeedFolder) -> str:
+def _title(run: Record) -> str:
     name = TITLES.get(run.facts["method"], run.label)
     return f"{name} {percent(run.metrics)}".rstrip()

@@ -1,5 +1,6 @@
-"""One run: its curves, its confusion matrix and representative samples of its clusters."""
+"""One run: its curves, its confusion matrix and typical samples of its clusters."""
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from matplotlib.figure import Figure
 from dekm.figures.curves import draw_curves
 from dekm.figures.embedding import write_embedding
 from dekm.figures.fig3_samples import show_image
-from dekm.figures.sources import align, describe_data, read_history, representatives, single_input
+from dekm.figures.sources import align, describe_data, read_history, single_input
 from dekm.figures.style import (
     COLUMN,
     PAGE,
@@ -20,8 +21,9 @@ from dekm.figures.style import (
     save_data,
     style,
 )
-from dekm.metrics import purities
-from dekm.results.folders import SeedFolder, complete_run
+from dekm.results.folders import Record, read_record
+
+logger = logging.getLogger(__name__)
 
 MAX_WITH_COUNTS = 12  # classes or clusters up to which a confusion matrix shows its counts
 MAX_WITHOUT_ROTATION = 25  # clusters up to which their numbers stand upright
@@ -75,14 +77,14 @@ def draw_confusion(
 
 
 def draw_samples(images: np.ndarray, shown: pd.DataFrame, title: str) -> Figure:
-    """Draw one row per cluster: the images nearest to its centroid, a gap, and the most ambiguous ones.
+    """Draw one row per cluster: the images nearest to its center, a gap, and the most ambiguous ones.
 
     Parameters
     ----------
     images : numpy.ndarray of shape (n, h, w, c)
         Images in [0, 1].
     shown : pandas.DataFrame
-        Samples as `representatives` returns them.
+        Samples as `Record.typical` returns them.
     title : str
         Title of the figure.
 
@@ -93,7 +95,7 @@ def draw_samples(images: np.ndarray, shown: pd.DataFrame, title: str) -> Figure:
     """
     clusters = shown["cluster"].unique()
     n_shown = int(shown["place"].max())
-    starts = {"nearest": 0.0, "ambiguous": n_shown + 0.4}  # widths of an image
+    starts = {"typical": 0.0, "ambiguous": n_shown + 0.4}  # widths of an image
     width = 2 * n_shown + 0.4
     with style():
         figure = new_figure(PAGE, 0.5 + PAGE / (width + 1.4) * len(clusters))
@@ -107,7 +109,7 @@ def draw_samples(images: np.ndarray, shown: pd.DataFrame, title: str) -> Figure:
         names = [f"cluster {cluster}" for cluster in clusters]
         axes.set_yticks(np.arange(len(clusters)) + 0.5, names, size=8)
         axes.tick_params(length=0)
-        for kind, text in (("nearest", "Nearest to the centroid"), ("ambiguous", "Most ambiguous")):
+        for kind, text in (("typical", "Nearest to the center"), ("ambiguous", "Most ambiguous")):
             axes.text(starts[kind], -0.05, text, va="bottom")
         figure.suptitle(title, size=8)
     return figure
@@ -132,31 +134,33 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
     InputError
         If the folder is not a complete run.
     """
-    run = complete_run(single_input(inputs, "the folder of a run"))
+    run = read_record(single_input(inputs, "the folder of a run"))
     title = f"{run.label} on {describe_data(run)}, seed {run.facts['seed']} {percent(run.metrics)}".rstrip()
     history = read_history(run)
     save_data(history, folder, "curves")
     if len(history) > 1:
         save(draw_curves(history, title), folder, "curves")
+    else:
+        logger.info("no figure of curves: %s has a history of one row", run.name)
     _write_confusion(run, title, folder)
     write_embedding(run, title, folder)
-    shown = representatives(run.embedding(), run.labels())
+    shown = run.typical()
     save_data(shown, folder, "samples")
     images = run.images()
     if images is not None:
         save(draw_samples(images, shown, title), folder, "samples")
 
 
-def _write_confusion(run: SeedFolder, title: str, folder: Path) -> None:
+def _write_confusion(run: Record, title: str, folder: Path) -> None:
     y, labels = run.true_labels(), run.labels()
     if y is None:
         return
     counts, classes, clusters = align(y, labels)
-    purity = 100 * pd.Series(purities(y, labels), np.unique(labels))[clusters]
-    save(draw_confusion(counts, classes, clusters, purity.tolist(), title), folder, "confusion")
+    composition = run.composition().set_index("cluster").loc[clusters].reset_index()
+    save(
+        draw_confusion(counts, classes, clusters, composition["purity"].tolist(), title), folder, "confusion"
+    )
     frame = pd.DataFrame(counts, columns=[f"cluster_{cluster}" for cluster in clusters])
     frame.insert(0, "class", classes)
     save_data(frame, folder, "confusion")
-    main = [classes[i] for i in counts.argmax(0)]
-    sizes = {"cluster": clusters, "n_samples": counts.sum(0), "main_class": main, "purity": purity.tolist()}
-    save_data(pd.DataFrame(sizes), folder, "purity")
+    save_data(composition, folder, "purity")

@@ -9,17 +9,15 @@ from scipy.optimize import linear_sum_assignment
 
 from dekm.errors import InputError
 from dekm.metrics import contingency
-from dekm.results.folders import SeedFolder
-
-N_SHOWN = 8
+from dekm.results.folders import Record
 
 
-def read_history(run: SeedFolder) -> pd.DataFrame:
+def read_history(run: Record) -> pd.DataFrame:
     """Read the history of a run.
 
     Parameters
     ----------
-    run : SeedFolder
+    run : Record
         Folder of a run.
 
     Returns
@@ -30,7 +28,7 @@ def read_history(run: SeedFolder) -> pd.DataFrame:
     return pd.DataFrame(run.history())
 
 
-def describe_data(run: SeedFolder) -> str:
+def describe_data(run: Record) -> str:
     """Name of the data of a run, with the size of a subsample."""
     facts = run.data.facts
     name = facts.get("label", run.facts["dataset"])
@@ -88,50 +86,3 @@ def align(y: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, list[str], lis
     order += [i for i in range(counts.shape[1]) if i not in order]
     clusters = np.unique(labels)[order].tolist()
     return counts[:, order], [str(name) for name in np.unique(y)], clusters
-
-
-def representatives(H: np.ndarray, labels: np.ndarray, n_shown: int = N_SHOWN) -> pd.DataFrame:
-    """Select the samples of each cluster that are nearest to its centroid, and the most ambiguous ones.
-
-    Parameters
-    ----------
-    H : numpy.ndarray of shape (n, e)
-        Embedding.
-    labels : numpy.ndarray of shape (n,)
-        Clusters.
-    n_shown : int, default=N_SHOWN
-        Maximum number of samples per cluster and kind.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns cluster, kind ("nearest" or "ambiguous"), place (from 1), sample, distance (to the centroid),
-        and ratio (of this distance to the distance to the nearest other centroid; largest if ambiguous).
-    """
-    clusters = np.unique(labels)
-    centers = np.stack([H[labels == cluster].mean(0) for cluster in clusters])
-    distances = np.stack([np.linalg.norm(H - center, axis=1) for center in centers], axis=1)
-    own = np.searchsorted(clusters, labels)
-    at = np.arange(len(H))
-    distance = distances[at, own]
-    others = distances.copy()
-    others[at, own] = np.inf
-    ratio = distance / np.maximum(others.min(1), 1e-12)
-    rows = []
-    for cluster in clusters:
-        members = np.flatnonzero(labels == cluster)
-        for kind, key in (("nearest", distance[members]), ("ambiguous", -ratio[members])):
-            chosen = members[np.argsort(key, kind="stable")][:n_shown]
-            rows.append(
-                pd.DataFrame(
-                    {
-                        "cluster": cluster,
-                        "kind": kind,
-                        "place": np.arange(1, len(chosen) + 1),
-                        "sample": chosen,
-                        "distance": distance[chosen],
-                        "ratio": ratio[chosen],
-                    }
-                )
-            )
-    return pd.concat(rows)

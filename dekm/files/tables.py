@@ -38,7 +38,8 @@ def read_table(
 
     types: dict[str, Any] = dict.fromkeys(texts, str)
     with readable(file, "CSV file", remedy=remedy):
-        table = pd.read_csv(file, sep=separator, dtype=types)
+        # Only an empty field is missing: a class may be called "NA" or "None".
+        table = pd.read_csv(file, sep=separator, dtype=types, keep_default_na=False, na_values=[""])
     missing = sorted({*texts, *numbers} - set(table))
     if missing:
         raise damaged(file, f"it lacks the columns {missing}", remedy)

@@ -2,45 +2,38 @@
 
 from statistics import fmean
 
-from dekm.results.result_set import ResultSet
+from dekm.results.runs import Runs
 
 SIMPLE = ("k_means", "pca_k_means", "ae_k_means")  # they train nothing for the clusters, the simplest first
 SIMPLE_WINS = " A simple method separates these samples best, by a measure that favours it."
 DIGITS = 3  # of a silhouette; smaller differences say nothing
 
 
-def mean_silhouettes(results: ResultSet, dataset: str) -> dict[tuple[str, str], float]:
+def mean_silhouettes(runs: Runs, dataset: str) -> dict[tuple[str, str], float]:
     """Mean silhouette of the samples by key and label of the method, the largest first, then the simplest.
 
     It is that of the samples themselves, not of an embedding, so the methods can be compared; it favours
     methods that, like K-means, cluster the samples themselves.
     """
     means = {}
-    for summary in results.summaries():
-        values = [run.get("silhouette") for run in summary["seeds"].values()]
-        is_row = summary["dataset"] == dataset and summary.get("in_table", True)
-        if is_row and values and None not in values:
-            means[summary["method"], summary["label"]] = round(fmean(values), DIGITS)
+    for method, records in runs.of_dataset(dataset).items():
+        values = [record.metrics.get("silhouette") for record in records]
+        known = [value for value in values if value is not None]
+        if len(known) == len(values):
+            means[method, records[0].label] = round(fmean(known), DIGITS)
     order = [*SIMPLE, *(method for method, _ in means if method not in SIMPLE)]
     return dict(sorted(means.items(), key=lambda item: (-item[1], order.index(item[0][0]))))
 
 
-def advice(results: ResultSet, dataset: str) -> str:
+def advice(runs: Runs, dataset: str) -> str:
     """Compare the methods that have been run on a dataset by the silhouette of the samples.
-
-    Parameters
-    ----------
-    results : ResultSet
-        Folder of results.
-    dataset : str
-        Name of the dataset.
 
     Returns
     -------
     str
         One line; empty before two methods have a silhouette.
     """
-    means = mean_silhouettes(results, dataset)
+    means = mean_silhouettes(runs, dataset)
     if len(means) < 2:
         return ""
     shown = ", ".join(f"{label} {value:.{DIGITS}f}" for (_, label), value in means.items())

@@ -2,15 +2,15 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from dekm.errors import InputError, shown
 from dekm.files.leftovers import PART, REPLACED, temporaries
-from dekm.files.reading import NUMBER, check_fields, damaged, read_json
+from dekm.files.reading import check_fields, damaged, read_json
 from dekm.results.data import PreparedData
-from dekm.results.seed import SEED_FILES, SeedFolder, complete_run
+from dekm.results.record import Record, read_record
+from dekm.results.seed import SEED_FILES, SeedFolder
 
-__all__ = ["SEED_FILES", "CellFolder", "PreparedData", "SeedFolder", "complete_run"]
+__all__ = ["SEED_FILES", "CellFolder", "PreparedData", "Record", "SeedFolder", "read_record"]
 
 
 @dataclass(frozen=True)
@@ -26,13 +26,24 @@ class CellFolder:
     path: Path
 
     @property
+    def name(self) -> tuple[str, str]:
+        """Dataset, and method or architecture."""
+        dataset, subject = self.seed(0).parts[-3:-1]
+        return dataset, subject
+
+    @property
     def summary_file(self) -> Path:
-        """File of the scores of all seeds."""
+        """File of the seeds that count, and their keys."""
         return self.path / "summary.json"
 
     def seed(self, seed: int | str) -> SeedFolder:
         """The folder of one seed."""
         return SeedFolder(self.path / f"seed{seed}")
+
+    def seed_folders(self) -> list[SeedFolder]:
+        """The folders of complete seeds, whether they count or not."""
+        numbers = (path.name.removeprefix("seed") for path in self.path.glob("seed*") if path.is_dir())
+        return [self.seed(number) for number in sorted(filter(str.isdecimal, numbers), key=int)]
 
     def started_seeds(self) -> set[Path]:
         """Folders of the seeds that processes make now, or were making when they were killed."""
@@ -42,32 +53,33 @@ class CellFolder:
         """File of the state of a seed that is being made, from which an interrupted job continues."""
         return self.path / f".seed{seed}.checkpoint.safetensors"
 
-    def summary(self) -> dict[str, Any]:
-        """What the cell is, and the metrics of each seed by its number."""
-        fields = {"dataset": str, "seeds": dict}
-        if self.path.absolute().parts[-3:-2] == ("runs",):
-            fields |= {"method": str, "label": str}
-        summary = read_json(self.summary_file, fields, self.remedy)
-        for seed, run in summary["seeds"].items():
-            if not (seed.isdecimal() and isinstance(run, dict)):
-                raise damaged(self.summary_file, f"the entry of seed {shown(seed)} is none", self.remedy)
-            metrics = {name: value for name, value in run.items() if name != "key"}
-            check_fields(self.summary_file, run, dict.fromkeys(metrics, (*NUMBER, type(None))), self.remedy)
-        return summary
+    def counted(self) -> dict[str, str]:
+        """The key of each seed that counts, by its number."""
+        remedy = f"Run '{self.seed(0).command}' again: it makes the summary again from the seeds."
+        keys: dict[str, str] = read_json(self.summary_file, {"seeds": dict}, remedy)["seeds"]
+        for seed in keys:
+            if not seed.isdecimal():
+                raise damaged(self.summary_file, f"the entry of seed {shown(seed)} is none", remedy)
+        check_fields(self.summary_file, keys, dict.fromkeys(keys, str), remedy)
+        return keys
 
-    @property
-    def remedy(self) -> str:
-        """What to do about a damaged summary."""
-        return f"Run '{self.seed(0).command}' again: it makes the summary again from the seeds."
-
-    def seeds(self) -> list[SeedFolder]:
-        """The complete seeds that the summary names.
+    def seeds(self) -> list[Record]:
+        """The seeds that count.
 
         Raises
         ------
         InputError
-            If there is no summary, or a seed is not complete.
+            If there is no summary, or a seed is not complete, is damaged or was made with other settings.
         """
         if not self.summary_file.is_file():
             raise InputError(f"{self.path} should be the folder of a cell; it holds no summary.json.")
-        return [complete_run(self.seed(seed).path) for seed in self.summary()["seeds"]]
+        return [self.record(seed, key) for seed, key in self.counted().items()]
+
+    def record(self, seed: str, key: str | None) -> Record:
+        """A complete seed; its facts have this key, unless None is given."""
+        record = read_record(self.seed(seed).path)
+        if key not in (None, record.facts["key"]):
+            raise InputError(
+                f"{record.path} was made with other settings than {self.summary_file} says. {record.remedy}"
+            )
+        return record

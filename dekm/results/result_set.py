@@ -1,12 +1,10 @@
 """A folder of results as a whole: where its folders are, and which of them exist."""
 
-import contextlib
 import logging
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from dekm.errors import InputError, shown
 from dekm.files import is_locked
@@ -53,11 +51,9 @@ class ResultSet:
         """The cells of runs that have a summary, sorted by dataset and method."""
         return [CellFolder(file.parent) for file in sorted(self.path.glob("runs/*/*/summary.json"))]
 
-    def summaries(self) -> Iterator[dict[str, Any]]:
-        """The summaries of the finished cells, without damaged ones."""
-        for cell in self.finished_cells():
-            with contextlib.suppress(InputError):
-                yield cell.summary()
+    def cells(self, stage: str) -> list[CellFolder]:
+        """The cells of a stage that have a folder, also those that are not finished."""
+        return [CellFolder(path) for path in sorted(self.path.glob(PATTERNS[stage])) if path.is_dir()]
 
     def has_runs(self) -> bool:
         """Whether the folder holds runs."""
@@ -66,7 +62,7 @@ class ResultSet:
     def seeds(self) -> list[SeedFolder]:
         """All complete seeds of pretrainings and runs, sorted by the time at which they ended.
 
-        A seed whose facts cannot be read is left out and named in a warning.
+        Only their facts are checked: one whose facts cannot be read is left out and named in a warning.
         """
         patterns = (f"{pattern}/seed*/facts.json" for pattern in PATTERNS.values())
         seeds = [SeedFolder(file.parent) for pattern in patterns for file in self.path.glob(pattern)]
@@ -92,10 +88,6 @@ class ResultSet:
     def choice_file(self, dataset: str) -> Path:
         """Measures of several numbers of clusters of a dataset, as CSV; the figure is beside it."""
         return self.path / "choose_k" / f"{checked_name(dataset)}.csv"
-
-    def benchmark_file(self, dataset: str, method: str) -> Path:
-        """Snakemake's measurements of the job of a cell, tab-separated."""
-        return self.path / "benchmarks" / "cluster" / dataset / f"{method}.tsv"
 
     def log_file(self, rule: str, *names: str) -> Path:
         """The log of a job: a stage, dataset and subject, or "prepare" or "download" and a dataset."""

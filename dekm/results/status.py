@@ -1,5 +1,6 @@
 """The state of an experiment, read from files alone: what is complete, running, dead, failed or waiting."""
 
+import contextlib
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from dekm.results.folders import CellFolder, SeedFolder
 from dekm.results.progress import SILENT_SECONDS, Progress, is_alive, read_progress
 from dekm.results.result_set import PATTERNS, ResultSet, failure
 
-State = Literal["complete", "running", "dead", "failed", "waiting"]
+State = Literal["complete", "running", "damaged", "dead", "failed", "waiting"]
 
 # Weights of the paper's network 500-500-2000-10 behind its first layer, per unit of that layer.
 INNER_LAYERS = (500 * 500 + 500 * 2000 + 2000 * 10) // 500
@@ -61,6 +62,8 @@ class CellStatus:
         Work of a pass over the samples (`work_of`); 0 if the data are not prepared.
     has_images : bool
         Whether the samples are images, for which many methods have another network.
+    damaged : dict of int to str
+        What is wrong with the seeds that are damaged, or lie in the folder of another one.
     """
 
     stage: str
@@ -74,6 +77,7 @@ class CellStatus:
     error: str = ""
     work: int = 0
     has_images: bool = False
+    damaged: dict[int, str] = field(default_factory=dict)
 
     @property
     def state(self) -> State:
@@ -82,6 +86,8 @@ class CellStatus:
             return "complete"
         if self.running:
             return "running"
+        if self.damaged:
+            return "damaged"
         if self.unfinished:
             return "dead"
         return "failed" if self.error else "waiting"
@@ -150,16 +156,9 @@ def read_status(path: Path) -> Status:
         cells = [cell_status(results, **cell) for cell in plan["cells"]]
         return Status(path, cells, plan["left_out"], planned=True)
     except (KeyError, TypeError):  # no plan, or that of another version
-        found = [cell_status(results, *cell) for cell in sorted(begun_cells(results))]
+        begun = [(stage, *cell.name) for stage in sorted(PATTERNS) for cell in results.cells(stage)]
+        found = [cell_status(results, *cell) for cell in begun]
         return Status(path, [cell for cell in found if cell.seeds or cell.error], {}, planned=False)
-
-
-def begun_cells(results: ResultSet) -> Iterator[tuple[str, str, str]]:
-    """Stage, dataset and subject of the cells that have a folder."""
-    for stage, pattern in PATTERNS.items():
-        for folder in results.path.glob(pattern):
-            if folder.is_dir():
-                yield stage, folder.parent.name, folder.name
 
 
 def cell_status(
@@ -167,8 +166,8 @@ def cell_status(
 ) -> CellStatus:
     """Read the state of a cell; without planned seeds, of those that have begun."""
     folder = results.pretraining(dataset, subject) if stage == "pretrain" else results.cell(dataset, subject)
-    seconds, unfinished = dict(complete_seeds(folder)), list(unfinished_seeds(folder))
-    seeds = seeds or sorted({*seconds, *(seed.seed for seed in unfinished)})
+    (seconds, damaged), unfinished = complete_seeds(folder), list(unfinished_seeds(folder))
+    seeds = seeds or sorted({*seconds, *damaged, *(seed.seed for seed in unfinished)})
     data = read_or_empty(results.data(dataset).facts_file)
     return CellStatus(
         stage,
@@ -182,6 +181,7 @@ def cell_status(
         failure(results.log_file(stage, dataset, subject)),
         work_of(data.get("n_samples", 0), data.get("shape", [0])),
         len(data.get("shape", [0])) > 1,
+        {seed: damaged[seed] for seed in seeds if seed in damaged},
     )
 
 
@@ -194,14 +194,20 @@ def work_of(n_samples: int, shape: Sequence[int]) -> int:
     return n_samples * (prod(shape) if len(shape) > 1 else shape[0] + INNER_LAYERS)
 
 
-def complete_seeds(folder: CellFolder) -> Iterator[tuple[int, float]]:
-    """The complete seeds of a cell with their measured seconds."""
-    for path in folder.path.glob("seed*"):
-        seed = SeedFolder(path)
-        number = path.name.removeprefix("seed")
-        metrics = read_or_empty(seed.file("metrics"))
-        if number.isdecimal() and seed.file("facts").is_file() and metrics:
-            yield int(number), float(metrics.get("seconds") or 0)
+def complete_seeds(folder: CellFolder) -> tuple[dict[int, float], dict[int, str]]:
+    """The measured seconds of the complete seeds of a cell, and what is wrong with the damaged ones."""
+    seconds, damaged = {}, {}
+    keys = {}
+    with contextlib.suppress(InputError):  # while a cell is made there is no summary
+        keys = folder.counted()
+    for found in folder.seed_folders():
+        seed = found.path.name.removeprefix("seed")
+        try:
+            record = folder.record(seed, keys.get(seed))
+            seconds[int(seed)] = float(record.metrics["seconds"])
+        except InputError as error:
+            damaged[int(seed)] = str(error)
+    return seconds, damaged
 
 
 def unfinished_seeds(folder: CellFolder) -> Iterator[UnfinishedSeed]:

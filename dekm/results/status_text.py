@@ -21,7 +21,7 @@ def summary(status: Status) -> Iterator[str]:
     n_running = sum(len(cell.running) for cell in cells)
     measured = sum(sum(cell.seconds.values()) for cell in cells)
     counts = [f"{n_complete} of {n_seeds} seeds complete", f"{n_running} running"]
-    counts += [f"{name} {state}" for state in ("dead", "failed") if (name := count(cells, state))]
+    counts += [f"{name} {state}" for state in ("damaged", "dead", "failed") if (name := count(cells, state))]
     yield f"{status.path}: {', '.join(counts)}; {duration(measured)} of computation so far."
     if not status.planned:
         yield "It holds no plan.json of this version, so cells that have not begun are not shown."
@@ -91,6 +91,8 @@ def events(status: Status) -> Iterator[str]:
             state = "running" if found.alive else "dead"
             yield f"{state:<9}{cell.name}, seed {found.seed}{where}: {text}{shown}{kept}"
     for cell in status.cells:
+        for seed, problem in cell.damaged.items():
+            yield f"damaged  {cell.name}, seed {seed}: {problem}"
         if cell.state == "failed":
             yield f"failed   {cell.name}: {cell.error}"
         begun = [found.seed for found in cell.unfinished]

@@ -10,10 +10,11 @@ from dekm.files.tables import read_table
 from dekm.markup import to_csv
 from dekm.results.advice import advice
 from dekm.results.result_set import ResultSet
+from dekm.results.runs import read_runs
 from dekm.tables.cells import table3
 from dekm.tables.claims import claims_grid, judge_claims
-from dekm.tables.clusters import clusters, clusters_grid, figures_of_runs, shown_run
-from dekm.tables.loading import LoadedResults, read_results
+from dekm.tables.clusters import PREFIX, clusters, clusters_grid, figures_of_run, shown_run
+from dekm.tables.loading import Labels, LoadedResults, select
 from dekm.tables.origins import origins, origins_grid
 from dekm.tables.partitions import partitions, partitions_grid
 from dekm.tables.ranks import mean_ranks, ranks_grid
@@ -73,7 +74,7 @@ def write_table3(
     folder: Path,
     *,
     strategies: Sequence[str] = (),
-    labels: Mapping[str, str] | None = None,
+    labels: Labels | None = None,
     left_out: Mapping[str, str] | None = None,
     deviations: Mapping[tuple[str, str], str] | None = None,
 ) -> None:
@@ -96,8 +97,8 @@ def write_table3(
         Folder of the files to write.
     strategies : sequence of str, default=()
         Methods that appear only in the claims.
-    labels : mapping of str to str, optional
-        Labels of the datasets and methods without results.
+    labels : Labels, optional
+        Names of datasets and methods.
     left_out : mapping of str to str, optional
         Reason for each dataset that was left out on purpose.
     deviations : mapping of tuple of (str, str) to str, optional
@@ -108,25 +109,34 @@ def write_table3(
     InputError
         If a file of the paper does not exist or lacks a column.
     """
-    found = read_results(results, datasets, methods, labels=labels, left_out=left_out, deviations=deviations)
+    result_set = ResultSet(results)
+    everything = [(dataset, method) for dataset in datasets for method in (*methods, *strategies)]
+    runs = read_runs(result_set, everything)
+    cells_of_table = [cell for cell in everything if cell[1] in methods]
+    found = select(results, runs, cells_of_table, labels=labels, left_out=left_out, deviations=deviations)
     paper = read_table(paper_file, *TABLE3_COLUMNS)
-    cells, further = table3(found, paper), further_cells(found, results)
+    cells, further = table3(found, paper), further_cells(found)
     others = [dataset for dataset in datasets if dataset not in set(paper["dataset"])]
+    shown_runs = {name: run for name in others if (run := shown_run(runs, name, methods)) is not None}
     pages: list[Page] = [(cells, score_grid(cells, starts_caption(found.runs)))]
-    pages += _pages_without_labels(found, results, others, methods)
+    if others and len(measured := partitions(found, others)):
+        pages.append((measured, partitions_grid(measured)))
+    for run in shown_runs.values():
+        rows = clusters(run)
+        pages.append((rows, clusters_grid(rows, run)))
     pages.append((further, further_grid(further)))
     ranks = mean_ranks(cells)
     if len(others) < len(datasets):
-        everything = read_results(results, datasets, [*methods, *strategies], deviations=deviations)
-        pages += _pages_of_the_paper(cells, everything, paper, paper_file.with_name("claims.csv"), labels)
+        claimed = select(results, runs, everything, deviations=deviations)
+        pages += _pages_of_the_paper(cells, claimed, paper, paper_file.with_name("claims.csv"), labels)
     for frame, grid in [*pages, (ranks, ranks_grid(ranks))]:
         _write(folder, frame, grid)
     shown = [grid for frame, grid in pages if len(frame)]
     if (ranks["n_datasets"] > 1).any():
         shown.append(ranks_grid(ranks))
     write_text(folder / "table3.tex", to_latex(pages[0][1]))
-    advices = [text for dataset in others if (text := advice(ResultSet(results), dataset))]
-    figures = figures_of_runs(ResultSet(results), others, methods)
+    advices = [text for dataset in others if (text := advice(runs, dataset))]
+    figures = {f"{PREFIX}{name}": figures_of_run(result_set, run) for name, run in shown_runs.items()}
     write_text(folder / "table3.html", to_html(RESULTS, shown, advices, figures))
 
 
@@ -135,26 +145,14 @@ def _pages_of_the_paper(
     everything: LoadedResults,
     paper: pd.DataFrame,
     claims_file: Path,
-    labels: Mapping[str, str] | None,
+    labels: Labels | None,
 ) -> list[Page]:
     """Tables that compare our numbers with those and with the claims of the paper."""
     read = read_table(claims_file, CLAIM_COLUMNS, filled=CLAIM_COLUMNS)
     claims = judge_claims(read, everything, paper)
-    judged, known = verdicts(cells, paper, labels), origins(cells)
+    judged = verdicts(cells, paper, labels.datasets if labels else None)
+    known = origins(cells)
     return [(claims, claims_grid(claims)), (judged, verdicts_grid(judged)), (known, origins_grid(known))]
-
-
-def _pages_without_labels(
-    found: LoadedResults, folder: Path, datasets: Sequence[str], methods: Sequence[str]
-) -> list[Page]:
-    """Tables of datasets that are not of the paper: measures without labels, and the clusters of one run."""
-    measured = partitions(found, folder, datasets)
-    pages: list[Page] = [(measured, partitions_grid(measured))] if len(measured) else []
-    for dataset in datasets:
-        if (run := shown_run(ResultSet(folder), dataset, methods)) is not None:
-            rows = clusters(run)
-            pages.append((rows, clusters_grid(rows, run)))
-    return pages
 
 
 def _write(folder: Path, frame: pd.DataFrame, grid: Grid) -> None:

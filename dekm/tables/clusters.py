@@ -3,18 +3,15 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from dekm.files.tables import read_table
-from dekm.metrics import purities
 from dekm.results.advice import mean_silhouettes
 from dekm.results.data import FeatureVectors
-from dekm.results.folders import SeedFolder
+from dekm.results.record import Record
 from dekm.results.result_set import ResultSet
-from dekm.tables.loading import first_seed
+from dekm.results.runs import Runs
 from dekm.tables.rendering.grid import Cell, Grid
 
 PREFIX = "clusters_"  # of the names of the tables, before the dataset
@@ -25,26 +22,15 @@ N_FEATURES = 6
 COLUMNS = ("cluster", "n_samples", "main_class", "purity", "features", "typical", "ambiguous")
 
 
-def shown_run(results: ResultSet, dataset: str, methods: Sequence[str]) -> SeedFolder | None:
-    """The first seed of the method with the largest silhouette, if it has a table of clusters.
-
-    Else that of the last method that has one; None for runs of earlier versions.
-    """
-    ranked = [method for method, _ in mean_silhouettes(results, dataset) if method in methods]
-    for method in [*ranked, *reversed(methods)]:
-        seed = first_seed(results.cell(dataset, method))
-        if seed is not None and seed.file("clusters").is_file():
-            return seed
-    return None
+def shown_run(runs: Runs, dataset: str, methods: Sequence[str]) -> Record | None:
+    """The first seed of the method with the largest silhouette; else of the last method that has one."""
+    ranked = [method for method, _ in mean_silhouettes(runs, dataset) if method in methods]
+    found = (runs.cells.get((dataset, method)) for method in [*ranked, *reversed(methods)])
+    return next((records[0] for records in found if records), None)
 
 
-def clusters(run: SeedFolder) -> pd.DataFrame:
+def clusters(run: Record) -> pd.DataFrame:
     """Describe the clusters of a run.
-
-    Parameters
-    ----------
-    run : SeedFolder
-        Folder of a run with a table of clusters.
 
     Returns
     -------
@@ -53,31 +39,24 @@ def clusters(run: SeedFolder) -> pd.DataFrame:
         purity its share in percent; the features are those whose means differ most from the means of all
         samples; lists are separated by semicolons.
     """
-    table = read_table(run.checked("clusters"), ("sample", "class"), ("cluster", "distance", "margin"))
-    table["sample"] = without_common_folder(table["sample"].tolist())
-    vectors, rows = run.data.vectors(), []
-    for cluster, members in table.groupby("cluster"):
-        row: dict[str, Any] = {"cluster": int(str(cluster)), "n_samples": len(members)}
-        row |= _main_class(members.dropna(subset="class"))
-        row["features"] = "" if vectors is None else _features(vectors, members.index.to_numpy())
-        for name, by in (("typical", "distance"), ("ambiguous", "margin")):
-            row[name] = "; ".join(members.sort_values(by, kind="stable")["sample"].head(N_SAMPLES))
-        rows.append(row)
-    return pd.DataFrame(rows, columns=COLUMNS).sort_values("n_samples", ascending=False, kind="stable")
+    rows, typical, table = run.composition(), run.typical(), run.clusters()
+    names = np.array(without_common_folder(table["sample"].tolist()), object)
+    typical["name"] = names[typical["sample"].to_numpy(int)]
+    members, vectors = table["cluster"].to_numpy(), run.data.vectors()
+    rows["features"] = [
+        "" if vectors is None else _features(vectors, np.flatnonzero(members == cluster))
+        for cluster in rows["cluster"]
+    ]
+    for kind in ("typical", "ambiguous"):
+        named = typical[(typical["kind"] == kind) & (typical["place"] <= N_SAMPLES)]
+        rows[kind] = rows["cluster"].map(named.groupby("cluster")["name"].agg("; ".join)).fillna("")
+    return rows[list(COLUMNS)].sort_values("n_samples", ascending=False, kind="stable")
 
 
 def without_common_folder(names: Sequence[str]) -> list[str]:
     """File names without the folder that all of them are in; names that are not files as they are."""
     folder = os.path.commonpath([Path(name).parent for name in names])
     return [os.path.relpath(name, folder) for name in names]
-
-
-def _main_class(members: pd.DataFrame) -> dict[str, Any]:
-    """The most frequent class of the labelled members of a cluster, and its share."""
-    if members.empty:
-        return {"main_class": "", "purity": np.nan}
-    purity = purities(members["class"], members["cluster"]).item()
-    return {"main_class": str(members["class"].mode()[0]), "purity": 100 * purity}
 
 
 def _features(vectors: FeatureVectors, members: np.ndarray) -> str:
@@ -92,34 +71,14 @@ def _features(vectors: FeatureVectors, members: np.ndarray) -> str:
     return "; ".join(f"{vectors.names[i]} {deviations[i]:+.1f}" for i in order)
 
 
-def figures_of_runs(
-    results: ResultSet, datasets: Sequence[str], methods: Sequence[str]
-) -> dict[str, list[Path]]:
-    """The figures of the shown runs, by the names of their tables, where they were drawn."""
-    found = {}
-    for dataset in datasets:
-        if (run := shown_run(results, dataset, methods)) is not None:
-            folder = results.figures_of_run(dataset, run.subject)
-            files = (folder / f"{figure}.png" for figure in FIGURES)
-            found[f"{PREFIX}{dataset}"] = [file for file in files if file.is_file()]
-    return found
+def figures_of_run(results: ResultSet, run: Record) -> list[Path]:
+    """The figures of a run that were drawn."""
+    folder = results.figures_of_run(run.facts["dataset"], run.subject)
+    return [file for figure in FIGURES if (file := folder / f"{figure}.png").is_file()]
 
 
-def clusters_grid(rows: pd.DataFrame, run: SeedFolder) -> Grid:
-    """Table of the clusters of a run.
-
-    Parameters
-    ----------
-    rows : pandas.DataFrame
-        Clusters as `clusters` returns them.
-    run : SeedFolder
-        Folder of the run.
-
-    Returns
-    -------
-    Grid
-        One row per cluster; columns without any value are left out.
-    """
+def clusters_grid(rows: pd.DataFrame, run: Record) -> Grid:
+    """Table of the clusters of a run, as `clusters` returns them; columns without any value are left out."""
     columns = {
         "Cluster": rows["cluster"].map(str),
         "Samples": rows["n_samples"].map("{:,}".format),

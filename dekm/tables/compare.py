@@ -10,8 +10,9 @@ from dekm.errors import InputError
 from dekm.files.reading import damaged
 from dekm.files.tables import read_table
 from dekm.results.result_set import ResultSet
+from dekm.results.runs import read_runs
 from dekm.tables.cells import PERCENT, averages
-from dekm.tables.loading import is_subsample, read_results
+from dekm.tables.loading import is_subsample, select
 from dekm.tables.rendering.grid import Cell, Grid
 from dekm.tables.statistics.inference import LEVEL, RESOLUTION, holm, welch
 
@@ -117,16 +118,14 @@ def read_means(source: Path) -> pd.DataFrame:
 
 
 def _means_of_runs(result_set: ResultSet) -> pd.DataFrame:
-    summaries = [cell.summary() for cell in result_set.finished_cells()]
-    cells = [summary for summary in summaries if summary.get("in_table", True)]
+    runs = read_runs(result_set)
+    cells = [cell for cell, records in runs.cells.items() if not records or records[0].in_table]
     if not cells:
         raise InputError(
             f"{result_set.path} holds no finished cell: no runs/<dataset>/<method>/summary.json exists."
         )
-    datasets = dict.fromkeys(cell["dataset"] for cell in cells)
-    methods = dict.fromkeys(cell["method"] for cell in cells)
-    results = read_results(result_set.path, list(datasets), list(methods))
-    means = averages(results, dict.fromkeys(datasets, ("acc", "nmi", "ari", *WITHOUT_LABELS)))
+    results = select(result_set.path, runs, cells)
+    means = averages(results, dict.fromkeys(results.scores, ("acc", "nmi", "ari", *WITHOUT_LABELS)))
     unlabelled = [dataset for dataset, names in results.scores.items() if "acc" not in names]
     return means[~means["metric"].isin(WITHOUT_LABELS) | means["dataset"].isin(unlabelled)]
 

@@ -1,7 +1,7 @@
 """The runs and the empty cells of a folder of results."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -9,16 +9,25 @@ import numpy as np
 import pandas as pd
 
 from dekm.errors import InputError
-from dekm.results.folders import CellFolder, PreparedData
+from dekm.results.folders import PreparedData
+from dekm.results.record import Record
 from dekm.results.result_set import ResultSet
-from dekm.results.seed import SeedFolder
+from dekm.results.runs import Runs, read_runs
 
 SCORES = ("acc", "nmi")
 SCORES_WITHOUT_LABELS = ("silhouette", "davies_bouldin", "n_clusters_found")
 KEYS = ["dataset", "dataset_label", "method", "method_label"]
-COSTS = ("seconds", "peak_memory", "key")  # of a run, not of its partition
+COSTS = ("seconds", "peak_memory")  # of a run, not of its partition
 SUBSAMPLE = "a stratified subsample"
 OTHER_SETTINGS = "run under other settings than the paper's"
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Names in tables: of datasets by their keys, and of methods by theirs, which may be the same words."""
+
+    datasets: Mapping[str, str] = field(default_factory=dict)
+    methods: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -35,11 +44,14 @@ class LoadedResults:
         has no run, lacks seeds or differs from the paper's dataset; empty for a complete cell.
     scores : mapping of str to tuple of str
         Metrics of the main table for each dataset: ACC and NMI, or metrics that need no true labels.
+    records : Runs
+        The same runs with all that they left.
     """
 
     runs: pd.DataFrame
     cells: pd.DataFrame
     scores: Mapping[str, tuple[str, ...]]
+    records: Runs = field(default_factory=lambda: Runs({}, {}))
 
 
 def read_results(
@@ -47,115 +59,90 @@ def read_results(
     datasets: Sequence[str],
     methods: Sequence[str],
     *,
-    labels: Mapping[str, str] | None = None,
+    labels: Labels | None = None,
     left_out: Mapping[str, str] | None = None,
     deviations: Mapping[tuple[str, str], str] | None = None,
 ) -> LoadedResults:
-    """Read the summaries of all cells.
+    """Read the runs of all cells; see `select` for the parameters."""
+    cells = [(dataset, method) for dataset in datasets for method in methods]
+    runs = read_runs(ResultSet(results), cells)
+    return select(results, runs, cells, labels=labels, left_out=left_out, deviations=deviations)
+
+
+def select(
+    results: Path,
+    runs: Runs,
+    cells: Iterable[tuple[str, str]],
+    *,
+    labels: Labels | None = None,
+    left_out: Mapping[str, str] | None = None,
+    deviations: Mapping[tuple[str, str], str] | None = None,
+) -> LoadedResults:
+    """Some cells of a folder of results, also those without runs.
 
     Parameters
     ----------
     results : Path
         Folder of results.
-    datasets, methods : sequence of str
-        Keys of the cells.
-    labels : mapping of str to str, optional
-        Labels of the datasets and methods without results.
+    runs : Runs
+        Its runs.
+    cells : iterable of (str, str)
+        Datasets and methods.
+    labels : Labels, optional
+        Names of datasets and methods; without one that of the results is used, or the key.
     left_out : mapping of str to str, optional
         Reason for each dataset that was left out on purpose.
     deviations : mapping of tuple of (str, str) to str, optional
         In what the settings of cells differ from the paper's, by dataset and method.
-
-    Returns
-    -------
-    LoadedResults
-        All cells, also those without runs.
     """
-    result_set = ResultSet(results)
-    facts = {dataset: read_facts(result_set.data(dataset)) for dataset in datasets}
-    summaries = {
-        (dataset, method): read_summary(result_set.cell(dataset, method))
-        for dataset in datasets
-        for method in methods
-    }
-    names = _labels(labels or {}, facts, summaries)
-    n_seeds = max((len(summary.get("seeds", {})) for summary in summaries.values()), default=0)
-    cells, runs = [], []
-    for (dataset, method), summary in summaries.items():
-        key = dict(zip(KEYS, (dataset, names[dataset], method, names[method]), strict=True))
-        finite = {seed: run for seed, run in summary.get("seeds", {}).items() if _is_finite(run)}
-        if "damaged" in summary:
-            reason = summary["damaged"]
-        elif summary:
+    result_set, wanted = ResultSet(results), list(cells)
+    facts = {dataset: read_facts(result_set.data(dataset)) for dataset, _ in wanted}
+    names = _labels(labels or Labels(), facts, runs)
+    finite = {cell: list(filter(_is_finite, runs.cells.get(cell, []))) for cell in wanted}
+    table = Runs(finite, {}).table
+    n_seeds = max((_n_counted(runs, cell) for cell in wanted), default=0)
+    rows = []
+    for dataset, method in wanted:
+        found, damage = finite[dataset, method], runs.problems.get((dataset, method), [])
+        if (dataset, method) in runs.cells:
             notes = (
                 subsample_note(facts[dataset]),
                 _settings_note((deviations or {}).get((dataset, method), "")),
-                _seeds_note(len(finite), n_seeds),
-                _equal_note(list(finite.values())),
-                _empty_note([run.get("n_clusters_found") for run in finite.values()], facts[dataset]),
+                *damage,
+                "" if damage else _seeds_note(len(found), n_seeds),
+                _equal_note([run.metrics for run in found]),
+                _empty_note([run.metrics.get("n_clusters_found") for run in found], facts[dataset]),
             )
             reason = "; ".join(filter(None, notes))
         else:
             reason = _reason_not_run(result_set, dataset, method, left_out or {})
-        cells.append(key | {"reason": reason})
-        cell = result_set.cell(dataset, method)
-        runs += [
-            key | {"seed": int(seed), "pretrained": _pretrained(cell.seed(seed))} | run
-            for seed, run in finite.items()
-        ]
-    frame = pd.DataFrame(runs, columns=None if runs else [*KEYS, "seed", "pretrained"])
-    scores = {dataset: _scores(facts[dataset], frame, dataset) for dataset in datasets}
-    return LoadedResults(frame, pd.DataFrame(cells), scores)
+        shown = names.datasets.get(dataset, dataset), names.methods.get(method, method)
+        rows.append((dataset, shown[0], method, shown[1], reason))
+    found_cells = pd.DataFrame(rows, columns=[*KEYS, "reason"])
+    ours = found_cells[KEYS].merge(table.drop(columns=["label", "in_table"]), on=["dataset", "method"])
+    scores = {dataset: _scores(facts[dataset], ours, dataset) for dataset in facts}
+    return LoadedResults(ours, found_cells, scores, runs)
 
 
 def subsample_note(facts: Mapping[str, Any]) -> str:
-    """Footnote of the results on a subsample of a dataset.
-
-    Parameters
-    ----------
-    facts : mapping of str to Any
-        Facts of the prepared data.
-
-    Returns
-    -------
-    str
-        Empty for a complete dataset.
-    """
+    """Footnote of the results on a subsample of a dataset; empty for a complete one."""
     if facts.get("subsample") is None:
         return ""
     return f"{SUBSAMPLE} of {facts['subsample']:,} samples"
 
 
 def is_subsample(cells: pd.DataFrame) -> pd.Series:
-    """Mask of the cells whose dataset is a subsample.
-
-    Parameters
-    ----------
-    cells : pandas.DataFrame
-        Cells with a column ``reason``.
-
-    Returns
-    -------
-    pandas.Series of bool
-        One value per row.
-    """
+    """Mask of the cells whose dataset is a subsample, by their column ``reason``."""
     return cells["reason"].str.startswith(SUBSAMPLE)
 
 
 def is_other(cells: pd.DataFrame) -> pd.Series:
-    """Mask of the cells that are no experiment of the paper: on a subsample, or under other settings.
-
-    Parameters
-    ----------
-    cells : pandas.DataFrame
-        Cells with a column ``reason``.
-
-    Returns
-    -------
-    pandas.Series of bool
-        One value per row.
-    """
+    """Mask of the cells that are no experiment of the paper: on a subsample, or under other settings."""
     return is_subsample(cells) | cells["reason"].str.contains(OTHER_SETTINGS, regex=False)
+
+
+def _n_counted(runs: Runs, cell: tuple[str, str]) -> int:
+    return len(runs.cells.get(cell, [])) + len(runs.problems.get(cell, []))
 
 
 def _settings_note(deviation: str) -> str:
@@ -181,13 +168,11 @@ def _empty_note(found: Sequence[Any], facts: Mapping[str, Any]) -> str:
     return f"only {fewest} of {facts['n_clusters']} clusters hold samples in {seeds}"
 
 
-def _labels(
-    given: Mapping[str, str], facts: Mapping[str, Any], summaries: Mapping[tuple[str, str], Any]
-) -> dict[str, str]:
-    """Label of each dataset and method: that of the results, else the given one, else the key."""
-    labels = {key: key for pair in summaries for key in pair} | dict(given)
-    labels |= {method: found["label"] for (_, method), found in summaries.items() if "label" in found}
-    return labels | {dataset: found["label"] for dataset, found in facts.items() if "label" in found}
+def _labels(given: Labels, facts: Mapping[str, Any], runs: Runs) -> Labels:
+    """Label of each dataset and method: the given one of a method, else that of the results, else the key."""
+    recorded = {method: records[0].label for (_, method), records in runs.cells.items() if records}
+    described = {dataset: found["label"] for dataset, found in facts.items() if "label" in found}
+    return Labels({**given.datasets, **described}, {**recorded, **given.methods})
 
 
 def _scores(facts: Mapping[str, Any], runs: pd.DataFrame, dataset: str) -> tuple[str, ...]:
@@ -197,9 +182,9 @@ def _scores(facts: Mapping[str, Any], runs: pd.DataFrame, dataset: str) -> tuple
     return tuple(name for name in SCORES_WITHOUT_LABELS if name in found) or SCORES_WITHOUT_LABELS[:1]
 
 
-def _is_finite(run: Mapping[str, Any]) -> bool:
+def _is_finite(run: Record) -> bool:
     """Whether no score of a run is missing, infinite or NaN."""
-    values = [run[name] for name in (*SCORES, "inertia") if name in run]
+    values = [run.metrics[name] for name in (*SCORES, "inertia") if name in run.metrics]
     return all(value is not None and np.isfinite(value) for value in values)
 
 
@@ -223,20 +208,3 @@ def read_facts(data: PreparedData) -> dict[str, Any]:
         return data.facts
     except InputError as error:
         return {"damaged": str(error)}
-
-
-def read_summary(cell: CellFolder) -> dict[str, Any]:
-    """Summary of a cell; empty without one, only the reason ``damaged`` if it is damaged."""
-    try:
-        return cell.summary() if cell.summary_file.exists() else {}
-    except InputError as error:
-        return {"damaged": str(error)}
-
-
-def _pretrained(seed: SeedFolder) -> str:
-    return (seed.facts.get("pretrained") or "") if seed.has_facts() else ""
-
-
-def first_seed(cell: CellFolder) -> SeedFolder | None:
-    """The first seed that the summary of a cell counts; None without one, or if the summary is damaged."""
-    return next((cell.seed(seed) for seed in read_summary(cell).get("seeds", {})), None)

@@ -7,8 +7,8 @@ from typing import Any
 
 from dekm.errors import InputError, shown
 from dekm.files import write_text
+from dekm.results.record import Record
 from dekm.results.result_set import ResultSet
-from dekm.results.seed import SeedFolder
 from dekm.tables.publication import copy, file_name
 
 SHOWN = ("acc", "nmi", "ari", "f1", "silhouette", "n_iter")
@@ -17,21 +17,7 @@ SHOWN = ("acc", "nmi", "ari", "f1", "silhouette", "n_iter")
 def publish_models(results: Path, out: Path, method: str, licences: Mapping[str, str]) -> list[Path]:
     """Copy the model of a method's first seed for each dataset, beside a card in Markdown.
 
-    Parameters
-    ----------
-    results : Path
-        Folder of results.
-    out : Path
-        Folder to write.
-    method : str
-        Key of the method.
-    licences : mapping of str to str
-        Licence of the data by dataset.
-
-    Returns
-    -------
-    list of Path
-        The models that were written.
+    `licences` has that of the data by dataset. Returns the models that were written.
 
     Raises
     ------
@@ -40,8 +26,8 @@ def publish_models(results: Path, out: Path, method: str, licences: Mapping[str,
     """
     written = []
     for cell in ResultSet(results).finished_cells():
-        seeds = cell.seeds() if cell.path.name == method and cell.summary().get("in_table", True) else []
-        if seeds and seeds[0].file("model").is_file():
+        seeds = cell.seeds() if cell.path.name == method else []
+        if seeds and seeds[0].in_table and seeds[0].file("model").is_file():
             target = out / f"{file_name(seeds[0])}.safetensors"
             copy(seeds[0].checked("model"), target)
             write_text(target.with_suffix(".md"), card(seeds[0], licences.get(cell.path.parent.name, "")))
@@ -53,7 +39,7 @@ def publish_models(results: Path, out: Path, method: str, licences: Mapping[str,
     return written
 
 
-def card(seed: SeedFolder, licence: str) -> str:
+def card(seed: Record, licence: str) -> str:
     """What a model is: data, protocol, scores, licence, and how to use it."""
     facts, data = seed.facts, seed.data_facts
     sides = " x ".join(map(str, data["shape"]))

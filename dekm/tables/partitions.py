@@ -2,16 +2,14 @@
 
 from collections.abc import Sequence
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from dekm.metrics import ari
-from dekm.results.folders import CellFolder
-from dekm.results.result_set import ResultSet
-from dekm.tables.loading import LoadedResults
+from dekm.results.record import Record
+from dekm.tables.loading import KEYS, LoadedResults
 from dekm.tables.rendering.grid import Cell, Grid
 
 # Upper and lower header and format of each measure; the metrics of a run, and the stability over its seeds.
@@ -35,35 +33,24 @@ CAPTION = (
 )
 
 
-def partitions(results: LoadedResults, folder: Path, datasets: Sequence[str]) -> pd.DataFrame:
+def partitions(results: LoadedResults, datasets: Sequence[str]) -> pd.DataFrame:
     """Measures of every cell of some datasets.
-
-    Parameters
-    ----------
-    results : LoadedResults
-        Runs and cells.
-    folder : Path
-        Folder of the results.
-    datasets : sequence of str
-        Datasets to show.
 
     Returns
     -------
     pandas.DataFrame
         One row per cell with runs: dataset, dataset_label, method, method_label, n_seeds, and for each of
-        `MEASURES` its mean and, with the suffix ``_sd``, its standard deviation; NaN where runs of earlier
-        versions lack it.
+        `MEASURES` its mean and, with the suffix ``_sd``, its standard deviation; NaN where it is not defined.
     """
-    keys = ["dataset", "dataset_label", "method", "method_label"]
     rows: list[dict[str, Any]] = []
-    for _, cell in results.cells[keys].iterrows():
+    for _, cell in results.cells[KEYS].iterrows():
         runs = results.runs[
             (results.runs["dataset"] == cell["dataset"]) & (results.runs["method"] == cell["method"])
         ]
         if cell["dataset"] in datasets and len(runs):
-            found = stability(ResultSet(folder).cell(cell["dataset"], cell["method"]))
+            found = stability(results.records.cells[cell["dataset"], cell["method"]])
             rows.append({**dict(cell), "n_seeds": len(runs), **_moments(runs), "stability": found})
-    columns = [*keys, "n_seeds", *(f"{name}{end}" for name in MEASURES for end in ("", "_sd"))]
+    columns = [*KEYS, "n_seeds", *(f"{name}{end}" for name in MEASURES for end in ("", "_sd"))]
     return pd.DataFrame(rows).reindex(columns=columns)
 
 
@@ -75,10 +62,9 @@ def _moments(runs: pd.DataFrame) -> dict[str, float]:
     return found
 
 
-def stability(cell: CellFolder) -> float:
-    """Mean adjusted Rand index of all pairs of seeds; NaN without two seeds whose labels exist."""
-    seeds = (cell.seed(seed) for seed in cell.summary()["seeds"])
-    labels = [seed.labels() for seed in seeds if seed.file("labels").is_file()]
+def stability(runs: Sequence[Record]) -> float:
+    """Mean adjusted Rand index of all pairs of seeds; NaN without two seeds of the same samples."""
+    labels = [run.labels() for run in runs]
     pairs = [ari(a, b) for a, b in combinations(labels, 2) if len(a) == len(b)]
     return float(np.mean(pairs)) if pairs else float("nan")
 

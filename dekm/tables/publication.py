@@ -3,23 +3,28 @@
 import json
 import logging
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from dekm.errors import InputError
 from dekm.files import atomic_file, write_text
-from dekm.results.folders import CellFolder
+from dekm.results.record import Record, read_record
 from dekm.results.result_set import ResultSet
-from dekm.results.seed import SeedFolder
 from dekm.results.status import read_status
 from dekm.tables import write_table2, write_table3
-from dekm.tables.loading import read_facts, read_summary
+from dekm.tables.loading import Labels, read_facts
 
 logger = logging.getLogger(__name__)
 
 TABLE2, TABLE3 = "table2.csv", "table3.csv"
+TABLES = ("table2", "table3", "further", "ranks", "claims", "verdicts", "origins", "partitions", "clusters_*")
+# What a published set consists of; other files in its folder are not touched.
+WRITTEN = (
+    *(f"{name}.{kind}" for name in TABLES for kind in ("csv", "md", "tex", "html")),
+    *("history/*.csv", "figures/*.png", "models/*.safetensors", "models/*.md"),
+)
 MACHINE = ("commit", "device", "platform", "threads", "kernels", "versions")
 
 
@@ -28,7 +33,7 @@ def publish(
     out: Path,
     paper: Path,
     methods: Sequence[str],
-    labels: Mapping[str, str] | None = None,
+    labels: Labels | None = None,
     deviations: Mapping[tuple[str, str], str] | None = None,
 ) -> None:
     """Write the tables of all finished cells, the figures, the histories and a record of each run.
@@ -40,42 +45,53 @@ def publish(
     out : Path
         Folder to write; it gets the tables, ``runs.csv`` with a row per seed, ``history/`` with a row per
         iteration of each run, ``figures/`` with the figures as PNG, and a ``README.md`` that says on which
-        machine and from which commit all was made, and what is missing.
+        machine and from which commit all was made, and what is missing. What an earlier call wrote and this
+        one does not is removed; other files stay.
     paper : Path
         Folder of the paper's numbers.
     methods : sequence of str
         Rows of Table III; methods of the user that were run are added.
-    labels : mapping of str to str, optional
-        Labels of the datasets and methods without results.
+    labels : Labels, optional
+        Names of datasets and methods.
     deviations : mapping of tuple of (str, str) to str, optional
         In what the settings of cells differ from the paper's, by dataset and method.
 
     Raises
     ------
     InputError
-        If there is no complete run, a file of the results is damaged, or `out` is the folder of results.
+        If there is no complete run, a seed is damaged or misplaced, or `out` is the folder of results.
     """
     result_set = ResultSet(results)
-    seeds = sorted(filter(is_counted, result_set.seeds()), key=place)
-    runs = [seed for seed in seeds if seed.stage == "cluster"]
+    runs = list(published_seeds(result_set, "cluster"))
     if not runs:
         raise InputError(f"{results} should be a folder of results; it holds no complete run.")
     if out.exists() and out.samefile(results):
         raise InputError(f"{out} should be another folder than that of the results.")
-    known = [*(labels or {}), *sorted({seed.facts["dataset"] for seed in runs})]
+    seeds = [*runs, *published_seeds(result_set, "pretrain")]
+    known = [*(labels.datasets if labels else ()), *(seed.facts["dataset"] for seed in runs)]
     datasets = [name for name in dict.fromkeys(known) if is_in_tables(result_set, name)]
-    own = [cell["method"] for cell in result_set.summaries() if cell.get("in_table", True)]
-    rows = list(dict.fromkeys([*methods, *own]))
+    rows = list(dict.fromkeys([*methods, *(run.subject for run in runs if run.in_table)]))
+    before = {file: identity(file) for pattern in WRITTEN for file in out.glob(pattern)}
     write_table2(results, datasets, paper / TABLE2, out)
     write_table3(results, datasets, rows, paper / TABLE3, out, labels=labels, deviations=deviations)
-    write_text(out / "runs.csv", pd.DataFrame(map(record, seeds)).to_csv(index=False))
+    write_text(out / "runs.csv", pd.DataFrame(map(row, seeds)).to_csv(index=False))
     for seed in runs:
         copy(seed.checked("history"), out / "history" / f"{file_name(seed)}.csv")
     for figure in sorted(
         file for folder in (".", "ranks") for file in (results / "figures" / folder).glob("*.png")
     ):
         copy(figure, out / "figures" / figure.name)
+    for file, old in before.items():
+        if identity(file) == old:
+            logger.info("removed: %s, which these results do not have", file)
+            file.unlink()
     write_text(out / "README.md", readme(results, seeds, with_verdicts=(out / "verdicts.md").is_file()))
+
+
+def identity(file: Path) -> tuple[int, int]:
+    """What another content of a file changes, since files are replaced and never changed in place."""
+    status = file.stat()
+    return status.st_ino, status.st_mtime_ns
 
 
 def is_in_tables(results: ResultSet, dataset: str) -> bool:
@@ -84,24 +100,25 @@ def is_in_tables(results: ResultSet, dataset: str) -> bool:
     return has_runs and read_facts(results.data(dataset)).get("n_classes") is None
 
 
-def is_counted(seed: SeedFolder) -> bool:
-    """Whether the summary of a seed's cell counts it or does not exist yet.
+def published_seeds(results: ResultSet, stage: str) -> Iterator[Record]:
+    """The seeds of a stage that their cells count; of a cell without a summary yet, the complete ones.
 
     Others have earlier settings, or the cell was last run for other seeds; a warning names them.
     """
-    counted = read_summary(CellFolder(seed.path.parent)).get("seeds")
-    if counted is None or str(seed.facts["seed"]) in counted:
-        return True
-    logger.warning("left out: %s, which the summary of its cell does not count", seed.name)
-    return False
+    for cell in results.cells(stage):
+        folders = cell.seed_folders()
+        if not cell.summary_file.exists():
+            yield from (read_record(folder.path) for folder in folders)
+            continue
+        records = sorted(cell.seeds(), key=lambda record: record.facts["seed"])
+        yield from records
+        for folder in folders:
+            if folder.path not in [record.path for record in records]:
+                name = f"{'/'.join(cell.name)}/s{folder.path.name.removeprefix('seed')}"
+                logger.warning("left out: %s, which the summary of its cell does not count", name)
 
 
-def place(seed: SeedFolder) -> tuple[str, str, str, int]:
-    """Where a seed stands in ``runs.csv``."""
-    return seed.stage, seed.facts["dataset"], seed.subject, seed.facts["seed"]
-
-
-def file_name(seed: SeedFolder) -> str:
+def file_name(seed: Record) -> str:
     """Name of the files of a seed, without their endings, such as digits-dekm-s0."""
     return seed.name.replace("/", "-")
 
@@ -112,7 +129,7 @@ def copy(file: Path, target: Path) -> None:
         shutil.copyfile(file, temporary)
 
 
-def record(seed: SeedFolder) -> dict[str, object]:
+def row(seed: Record) -> dict[str, object]:
     """One row of ``runs.csv``: what the seed is, its final metrics, and what made it."""
     facts = seed.facts
     made = {"data": facts["data"], "pretrained": facts.get("pretrained"), "key": facts["key"]}
@@ -121,7 +138,7 @@ def record(seed: SeedFolder) -> dict[str, object]:
     return identity | {"seed": facts["seed"]} | seed.metrics | settings | made | {"created": facts["created"]}
 
 
-def readme(results: Path, seeds: Sequence[SeedFolder], *, with_verdicts: bool) -> str:
+def readme(results: Path, seeds: Sequence[Record], *, with_verdicts: bool) -> str:
     """What was measured, where, and what is missing."""
     is_planned = ResultSet(results).plan_file.is_file()
     machines = dict.fromkeys(json.dumps({name: seed.facts.get(name) for name in MACHINE}) for seed in seeds)

@@ -1,22 +1,14 @@
 """Table III, and a table of scores and costs that the paper does not report."""
 
-import logging
-import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from dekm.errors import InputError
-from dekm.files.tables import read_table
-from dekm.results.result_set import ResultSet
 from dekm.tables.cells import PERCENT, averages, rank, runs_of
 from dekm.tables.loading import LoadedResults
 from dekm.tables.rendering.grid import Cell, Grid, Notes
 from dekm.tables.statistics.inference import LEVEL
-
-logger = logging.getLogger(__name__)
 
 SCORES = ("ari", "f1")
 FURTHER = ("n_clusters_found", "seconds", "peak_memory")
@@ -73,41 +65,27 @@ def score_grid(cells: pd.DataFrame, starts: str = "") -> Grid:
     return _grid("table3", f"Table III: {RESULTS.lower()}" if _has_paper(cells) else RESULTS, cells, caption)
 
 
-def further_cells(results: LoadedResults, folder: Path) -> pd.DataFrame:
-    """Cells of ARI, F1, seconds per run and peak memory of the job that ran all seeds of a cell.
-
-    Parameters
-    ----------
-    results : LoadedResults
-        Runs and cells.
-    folder : Path
-        Folder of the results; the memory is ``max_rss`` of Snakemake's benchmark files.
+def further_cells(results: LoadedResults) -> pd.DataFrame:
+    """Cells of ARI, F1, seconds per run and peak memory.
 
     Returns
     -------
     pandas.DataFrame
-        The columns of `averages`, place and tied; ARI and F1 in percent, memory in MiB.
+        The columns of `averages`, place and tied; ARI and F1 in percent. The memory, in MiB, is the largest
+        of the seeds, whose processes may have made others before.
     """
     datasets = results.cells["dataset"].unique()
     labelled = {dataset: "acc" in results.scores[dataset] for dataset in datasets}
     wanted = {dataset: (*(SCORES if labelled[dataset] else ()), *FURTHER) for dataset in datasets}
     cells = averages(results, wanted)
-    for index, cell in cells[(cells["metric"] == "peak_memory") & (cells["n_seeds"] == 0)].iterrows():
-        file = ResultSet(folder).benchmark_file(cell["dataset"], cell["method"])
-        if file.is_file():
-            cells.loc[index, "mean"] = peak_memory(file)
-    cells.loc[cells["metric"] == "peak_memory", "reason"] = ""
+    memory = cells["metric"] == "peak_memory"
+    if "peak_memory" in results.runs:
+        largest = results.runs.groupby(["dataset", "method"])["peak_memory"].max()
+        keys = pd.MultiIndex.from_frame(cells.loc[memory, ["dataset", "method"]])
+        cells.loc[memory, "mean"] = largest.reindex(keys).to_numpy()
+    cells["sd"] = cells["sd"].mask(memory)
+    cells["reason"] = cells["reason"].mask(memory, "")
     return rank(cells, runs_of(results, SCORES))
-
-
-def peak_memory(file: Path) -> float:
-    """Largest ``max_rss`` of a benchmark file of Snakemake; NaN if it was not measured or is unreadable."""
-    try:
-        table = read_table(file, (), separator="\t")
-    except InputError as error:
-        logger.warning("no memory is shown: %s", error)
-        return math.nan
-    return float(pd.to_numeric(table.get("max_rss", pd.Series(dtype=float)), errors="coerce").max())
 
 
 def further_grid(cells: pd.DataFrame) -> Grid:
@@ -128,8 +106,9 @@ def further_grid(cells: pd.DataFrame) -> Grid:
     seeds = _seeds(cells)
     caption = (
         f"{scores + seeds if has_scores else seeds.capitalize()} Seconds are those of one run without shared "
-        "pretraining and scoring (on a GPU the seeds of a cell run concurrently). Peak memory is that of the "
-        "job that ran all seeds of a cell; – means not measured."
+        "pretraining and scoring (on a GPU the seeds of a cell run concurrently). Peak memory is the largest "
+        "resident memory of the process that ran the seeds of a cell, without that of a GPU; – means not "
+        "measured."
     )
     title = "ARI, F1, time and memory" if has_scores else "Time and memory"
     return _grid("further", title, cells, caption)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 
 from dekm.errors import InputError
-from dekm.results.folders import SeedFolder
+from dekm.results.folders import Record, SeedFolder
 
 POINTS_PER_CURVE = 200
 SCORES = {"acc", "nmi", "ari", "f1"}  # all other curves show the training
@@ -30,7 +30,7 @@ def curves(seed: SeedFolder) -> Iterator[tuple[str, float, int, int]]:
     """
     rows = seed.history()
     if rows and "seconds" not in rows[0]:  # of a pretraining: only the time of all epochs is kept
-        seconds = seed.metrics["seconds"] if seed.file("metrics").is_file() else 0.0
+        seconds = seed.metrics["seconds"] if isinstance(seed, Record) else 0.0
         rows = [row | {"seconds": seconds * i / len(rows)} for i, row in enumerate(rows, 1)]
     stride = max(1, -(-len(rows) // POINTS_PER_CURVE))
     for i, row in enumerate(rows):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from dekm.files.reading import readable
-from dekm.results.folders import SeedFolder
+from dekm.results.folders import SeedFolder, read_record
 from dekm.results.progress import Progress, read_progress
 from dekm.tracking.artifacts import log_folder
 from dekm.tracking.curves import SCORES, Point, curves, new_points
@@ -33,6 +33,7 @@ def log_run(client: "MlflowClient", experiment_id: str, seed: SeedFolder) -> Non
     from mlflow.entities import Metric
 
     with readable(seed.path, "run", remedy=seed.remedy):  # all of it before the store is changed
+        seed = read_record(seed.path)
         final, points, end = seed.metrics, list(curves(seed)), created_at(seed)
         start = end - int(final["seconds"] * 1000)
         metrics = [Metric(name, value, start + ms, step) for name, value, ms, step in points]

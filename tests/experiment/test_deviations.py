@@ -1,5 +1,3 @@
-import json
-
 import pytest
 
 from dekm.cli.outputs import PAPER
@@ -7,8 +5,8 @@ from dekm.experiment.config import Experiment
 from dekm.experiment.config_file import read_config_file
 from dekm.experiment.deviations import describe, find_deviations, pretraining_of
 from dekm.experiment.estimators import effective_parameters
-from dekm.files import read_json, write_json
-from tests.helpers.handmade import write_scores
+from dekm.files import write_json
+from tests.helpers.handmade import MADE, write_seed, write_summary
 
 
 @pytest.fixture
@@ -20,17 +18,13 @@ def facts():
         settings = paper.method_settings("usps", "dekm")
         parameters = effective_parameters(paper.method("dekm").load(), settings)
         pretraining = pretraining_of(paper, "usps", paper.pretraining("usps", "dekm"))
-        found = {"dataset": "usps", "method": "dekm", "seed": 0, "key": "k", "id": "i", "created": "c"}
-        found |= {"data": "d", "settings": {}, "versions": {}}
-        return found | {"parameters": parameters, "pretraining": pretraining} | changes
+        return {"parameters": parameters, "pretraining": pretraining} | changes
 
     return make
 
 
 def deviations(results, facts, datasets=("usps",)):
-    folder = write_scores(results, "usps", "dekm", [0.9]) / "seed0"
-    folder.mkdir(exist_ok=True)
-    (folder / "facts.json").write_text(json.dumps(facts))
+    write_summary(results, "usps", "dekm", [{"acc": 0.9, "nmi": 0.9}], **facts)
     return find_deviations(results, list(datasets), ["dekm"], PAPER)
 
 
@@ -58,10 +52,8 @@ def test_a_seed_that_the_summary_does_not_count_tells_nothing(facts, tmp_path):
     old = facts()
     assert deviations(tmp_path, facts(parameters=old["parameters"] | {"tol": 0.5}))
     cell = tmp_path / "runs/usps/dekm"
-    (cell / "seed10").mkdir()
-    write_json(cell / "seed10/facts.json", old)
-    summary = read_json(cell / "summary.json")
-    write_json(cell / "summary.json", summary | {"seeds": {"10": {"key": "k", "acc": 0.9, "nmi": 0.9}}})
+    write_seed(tmp_path, "usps", "dekm", 10, {"acc": 0.9, "nmi": 0.9}, **old)
+    write_json(cell / "summary.json", {"seeds": {"10": MADE["key"]}})
     assert find_deviations(tmp_path, ["usps"], ["dekm"], PAPER) == {}
     (cell / "summary.json").write_text("{")
     assert find_deviations(tmp_path, ["usps"], ["dekm"], PAPER) == {}

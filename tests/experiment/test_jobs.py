@@ -15,9 +15,9 @@ from dekm.experiment.cells import Cell
 from dekm.experiment.history import scores
 from dekm.experiment.jobs import cluster_cell, pretrain_cell
 from dekm.experiment.prediction import write_predictions
-from dekm.files import read_json, write_json
+from dekm.files import read_json, write_json, write_manifest
 from dekm.methods import METHODS
-from dekm.results.folders import SeedFolder
+from dekm.results.folders import read_record
 from dekm.results.result_set import ResultSet
 from tests.helpers.prepared_files import files
 from tests.helpers.temporaries import number_of_an_ended_process, written_by
@@ -99,8 +99,9 @@ def test_pretraining_writes_weights_losses_and_facts(results):
     assert facts["settings"]["embedding_dim"] == 10
     assert (facts["seed"], facts["device"], facts["dataset"]) == (0, "cpu", "digits")
     summary = read_json(cell / "summary.json")
+    assert set(summary) == {"seeds"}
     assert set(summary["seeds"]) == {"0", "1"}
-    assert summary["seeds"]["0"]["key"] == facts["key"] != summary["seeds"]["1"]["key"]
+    assert summary["seeds"]["0"] == facts["key"] != summary["seeds"]["1"]
     with safe_open(cell / "seed0/autoencoder.safetensors", framework="np") as file:
         assert "encoder.1.weight" in set(file.keys())
 
@@ -140,14 +141,16 @@ def test_a_cell_of_every_method_writes_scores_labels_and_history(results):
             "largest",
             "n_iter",
             "seconds",
+            "peak_memory",
         }
+        assert 20 < found["peak_memory"] < 100_000
         history = rows(cell / "seed0/history.csv")
         assert len(history) == found["n_iter"] + 1
         assert history[0]["changed"] == ""
         assert float(history[-1]["acc"]) == found["acc"]
-        summary = read_json(cell / "summary.json")
-        assert summary["label"] == METHODS[method].label
-        assert summary["seeds"]["0"].items() >= found.items()
+        facts = read_json(cell / "seed0/facts.json")
+        assert (facts["label"], facts["in_table"]) == (METHODS[method].label, METHODS[method].in_table)
+        assert read_json(cell / "summary.json") == {"seeds": {"0": facts["key"]}}
 
 
 def test_every_parameter_of_a_run_and_of_its_pretraining_is_in_the_facts(results):
@@ -163,7 +166,7 @@ def test_every_parameter_of_a_run_and_of_its_pretraining_is_in_the_facts(results
 
 def test_clusters_lead_back_to_the_samples(results):
     cell = cluster(results, "k_means")
-    table, seed = rows(cell / "seed0/clusters.csv"), SeedFolder(cell / "seed0")
+    table, seed = rows(cell / "seed0/clusters.csv"), read_record(cell / "seed0")
     data = ResultSet(results).data("digits")
     assert [int(row["cluster"]) for row in table] == seed.labels().tolist()
     assert [int(row["row"]) for row in table] == data.samples().rows.tolist()
@@ -443,7 +446,7 @@ def test_a_job_that_makes_the_seed_with_other_settings_is_not_waited_for_and_giv
 def test_an_autoencoder_of_another_architecture_is_one_line(results):
     conv, mlp = pretrain(results), pretrain(results, architecture="mlp")
     shutil.copy(mlp / "seed0/autoencoder.safetensors", conv / "seed0")
-    (conv / "seed0/manifest.json").unlink()  # otherwise its digest is found wrong first
+    write_manifest(conv / "seed0")  # otherwise its digest is found wrong first
     with pytest.raises(InputError, match="holds an autoencoder of another architecture"):
         cluster(results, "dekm")
 

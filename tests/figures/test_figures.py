@@ -15,7 +15,8 @@ from dekm.figures.curves import draw_curves
 from dekm.figures.fig1_frames import line_ends, nearest_frames, read_frames
 from dekm.figures.fig5_embeddings import project, subset
 from dekm.figures.style import colour, marker
-from dekm.results.folders import SeedFolder
+from dekm.files import write_manifest
+from dekm.results.folders import read_record
 from tests.helpers.handmade import make_history, write_data, write_facts, write_run, write_summary
 
 STRATEGIES = [f"strategy_{i}" for i in range(1, 6)]
@@ -41,6 +42,7 @@ def write_iterations(run: Path, n_iters: Sequence[int]) -> None:
         "V": np.tile(np.eye(2, dtype=np.float32), (t, 1, 1)),
     }
     np.savez_compressed(run / "iterations.npz", **arrays)
+    write_manifest(run)
 
 
 @pytest.fixture
@@ -55,7 +57,8 @@ def make_run(tmp_path: Path) -> Callable[..., Path]:
         labels = np.repeat([1, 0], 20)
         labels[0] = 0
         H = np.stack([10.0 * labels, np.arange(40) / 100, np.zeros(40)], axis=1).astype(np.float32)
-        return write_run(tmp_path, "digits", method, labels, H, make_history([0.6, 0.7, 0.8]), seed)
+        history, classes = make_history([0.6, 0.7, 0.8]), y.astype(str) if with_truth else ()
+        return write_run(tmp_path, "digits", method, labels, H, history, seed, classes)
 
     return make
 
@@ -81,7 +84,7 @@ def test_the_line_of_figure_1_lies_along_the_last_eigenvector(
 ) -> None:
     run = make_run(with_truth=False)
     write_iterations(run, [0, 1])
-    frames, y = read_frames(SeedFolder(run))
+    frames, y = read_frames(read_record(run))
     assert y is None
     start, end = line_ends(frames[0])
     assert start[0] == pytest.approx(frames[0].H[:, 0].mean()) == pytest.approx(end[0])
@@ -93,7 +96,7 @@ def test_the_line_of_figure_1_lies_along_the_last_eigenvector(
 def test_a_run_of_one_iteration_has_one_panel(make_run: Callable[..., Path], tmp_path: Path) -> None:
     run = make_run()
     write_iterations(run, [0])
-    assert [frame.n_iter for frame in nearest_frames(read_frames(SeedFolder(run))[0])] == [0]
+    assert [frame.n_iter for frame in nearest_frames(read_frames(read_record(run))[0])] == [0]
     write_figure("fig1", [run], tmp_path / "out")
 
 
@@ -106,9 +109,11 @@ def test_damaged_files_are_named_in_the_error(make_run: Callable[..., Path], tmp
     run = make_run()
     for damaged in (b"", b"PK\x03\x04 not a zip file"):
         (run / "iterations.npz").write_bytes(damaged)
+        write_manifest(run)
         with pytest.raises(InputError, match=r"iterations\.npz is not a readable file of NumPy arrays"):
             write_figure("fig1", [run], tmp_path / "out")
     (run / "labels.npy").write_bytes(b"")
+    write_manifest(run)
     with pytest.raises(InputError, match=r"labels\.npy is not a readable file of one NumPy array"):
         write_figure("runs", [run], tmp_path / "out")
 
@@ -230,7 +235,7 @@ def test_a_run_is_drawn_with_aligned_clusters_and_its_samples(
     samples = read(tmp_path / "out", "samples")
     assert samples.groupby(["cluster", "kind"]).size().tolist() == [8, 8, 8, 8]
     ambiguous = samples.query("cluster == 1 and kind == 'ambiguous'")["sample"].iloc[0]
-    nearest_one = samples.query("cluster == 1 and kind == 'nearest'")["sample"].iloc[0]
+    nearest_one = samples.query("cluster == 1 and kind == 'typical'")["sample"].iloc[0]
     assert ambiguous in (1, 19)
     assert nearest_one == 10
     assert {file.suffix for file in (tmp_path / "out").glob("samples.*")} == {".csv", ".pdf", ".png"}
@@ -239,6 +244,7 @@ def test_a_run_is_drawn_with_aligned_clusters_and_its_samples(
 def test_a_run_without_true_labels_has_no_confusion(make_run: Callable[..., Path], tmp_path: Path) -> None:
     run = make_run(with_truth=False)
     make_history([0, 0, 0]).drop(columns=["acc", "nmi", "ari"]).to_csv(run / "history.csv", index=False)
+    write_manifest(run)
     write_figure("runs", [run], tmp_path / "out")
     assert {file.stem for file in (tmp_path / "out").iterdir()} == {"curves", "embedding", "samples"}
 
@@ -265,6 +271,7 @@ def test_the_curves_show_the_measures_that_need_no_labels() -> None:
 def test_a_run_without_iterations_has_no_curves(make_run: Callable[..., Path], tmp_path: Path) -> None:
     run = make_run()
     make_history([0.8]).to_csv(run / "history.csv", index=False)
+    write_manifest(run)
     write_figure("runs", [run], tmp_path / "out")
     names = {file.name for file in (tmp_path / "out").iterdir()}
     assert "curves.csv" in names

@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dekm.experiment.assignments import center_distances, write_assignments
+from dekm.files import write_json, write_manifest
 from dekm.methods import METHODS
+from dekm.results.data import SampleNames
 
 MADE: dict[str, Any] = {
     "key": "x",
@@ -38,14 +41,28 @@ def write_facts(results: Path, dataset: str, label: str = "", **facts: Any) -> P
     return folder
 
 
-def write_summary(results: Path, dataset: str, method: str, seeds: Sequence[Mapping[str, Any]]) -> Path:
-    """A cell with these final metrics, seed 0 first."""
-    folder = results / "runs" / dataset / method
+def write_seed(
+    results: Path, dataset: str, method: str, seed: int, metrics: Mapping[str, Any], **facts: Any
+) -> Path:
+    """The folder of a complete seed with these final metrics, and its manifest."""
+    folder = results / "runs" / dataset / method / f"seed{seed}"
     folder.mkdir(parents=True, exist_ok=True)
-    runs = {str(seed): {"key": "x"} | dict(run) for seed, run in enumerate(seeds)}
-    summary = {"dataset": dataset, "method": method, "label": LABELS.get(method, method)}
-    summary |= {"in_table": method in LABELS, "seeds": runs}
-    (folder / "summary.json").write_text(json.dumps(summary))
+    known = {"dataset": dataset, "method": method, "label": LABELS.get(method, method), "seed": seed}
+    known |= {"data": dataset, "id": f"{dataset}{method}{seed}", "in_table": method in LABELS}
+    (folder / "facts.json").write_text(json.dumps(MADE | known | facts))
+    (folder / "metrics.json").write_text(json.dumps({"seconds": 1.0} | dict(metrics)))
+    write_manifest(folder)
+    return folder
+
+
+def write_summary(
+    results: Path, dataset: str, method: str, seeds: Sequence[Mapping[str, Any]], **facts: Any
+) -> Path:
+    """A cell with these final metrics, seed 0 first; other files of its seeds stay."""
+    for seed, metrics in enumerate(seeds):
+        write_seed(results, dataset, method, seed, metrics, **facts)
+    folder = results / "runs" / dataset / method
+    write_json(folder / "summary.json", {"seeds": {str(seed): MADE["key"] for seed in range(len(seeds))}})
     return folder
 
 
@@ -54,11 +71,9 @@ def write_scores(
 ) -> Path:
     """A cell with these ACC, one per seed, whose autoencoders have this key and the number of the seed."""
     cell = write_summary(results, dataset, method, [{"acc": value, "nmi": nmi} for value in acc])
-    facts = MADE | {"dataset": dataset, "method": method, "data": dataset, "id": "x"}
-    for seed in range(len(acc)) if pretrained else ():
-        (cell / f"seed{seed}").mkdir(exist_ok=True)
-        known = facts | {"seed": seed, "pretrained": f"{pretrained}{seed}"}
-        (cell / f"seed{seed}" / "facts.json").write_text(json.dumps(known))
+    for seed, value in enumerate(acc) if pretrained else ():
+        metrics = {"acc": value, "nmi": nmi}
+        write_seed(results, dataset, method, seed, metrics, pretrained=f"{pretrained}{seed}")
     return cell
 
 
@@ -70,20 +85,28 @@ def write_run(
     embedding: np.ndarray,
     history: pd.DataFrame,
     seed: int = 0,
+    classes: Sequence[str] = (),
 ) -> Path:
     """A seed's folder with the files that figures read."""
-    folder = results / "runs" / dataset / method / f"seed{seed}"
-    folder.mkdir(parents=True)
-    label = LABELS.get(method, method)
-    facts = {"dataset": dataset, "method": method, "label": label, "seed": seed, "data": dataset}
-    (folder / "facts.json").write_text(json.dumps(MADE | facts | {"id": f"{dataset}{method}{seed}"}))
     final = {name: history[name].iloc[-1] for name in ("acc", "nmi") if name in history}
-    final["seconds"] = 1.0
-    (folder / "metrics.json").write_text(json.dumps(final))
+    folder = write_seed(results, dataset, method, seed, final)
     history.to_csv(folder / "history.csv", index=False)
     np.save(folder / "labels.npy", labels)
     np.save(folder / "embedding.npy", embedding)
+    write_clusters(folder, labels, embedding, classes)
+    write_manifest(folder)
     return folder
+
+
+def write_clusters(folder: Path, labels: np.ndarray, H: np.ndarray, classes: Sequence[str] = ()) -> None:
+    """The table of clusters of a run, whose centers are the means."""
+    clusters, members = np.unique(labels, return_inverse=True)
+    H = np.asarray(H, float).reshape(len(members), -1)
+    centers = np.stack([H[members == i].mean(0) for i in range(len(clusters))])
+    distances, margins = center_distances(H, members, centers)
+    n = len(members)
+    samples = SampleNames(np.arange(n), None, np.array(classes) if len(classes) else None)
+    write_assignments(folder / "clusters.csv", np.asarray(labels, int), samples, distances, margins)
 
 
 def write_data(results: Path, dataset: str, X: np.ndarray, y: np.ndarray | None) -> Path:

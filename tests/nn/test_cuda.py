@@ -208,6 +208,7 @@ def test_a_cell_of_three_seeds_equals_three_cells_of_one_seed(tmp_path):
         for seeds in cells:
             pretrain_cell(results, "digits", "conv", seeds, pretraining, device="cuda")
             cluster_cell(results, "digits", "dekm", seeds, settings, device="cuda")
-        summary = read_json(results / "runs/digits/dekm/summary.json")["seeds"]
-        found.append([(run["acc"], run["nmi"], run["inertia"]) for run in summary.values()])
+        folders = sorted((results / "runs/digits/dekm").glob("seed*"))
+        runs = [read_json(folder / "metrics.json") for folder in folders]
+        found.append([(run["acc"], run["nmi"], run["inertia"]) for run in runs])
     assert found[0] == found[1]

@@ -13,7 +13,7 @@ cells = [CellFolder(Path(file).parent) for file in files]
 scores = [[100 * seed.metrics["acc"] for seed in cell.seeds()] for cell in cells]
 figure = Figure(figsize=(5, 2.5), layout="constrained")
 axes = figure.subplots()
-labels = [cell.summary()["label"] for cell in cells]
+labels = [cell.seeds()[0].label for cell in cells]
 axes.barh(labels, [mean(acc) for acc in scores], xerr=[pstdev(acc) for acc in scores])
 axes.set_xlabel("ACC (%)")
 figure.savefig(out, dpi=150)

@@ -5,7 +5,7 @@ import pytest
 
 from dekm.tables import write_table3
 from dekm.tables.cells import table3
-from dekm.tables.loading import read_results
+from dekm.tables.loading import Labels, read_results
 from dekm.tables.rendering.markdown import to_markdown
 from dekm.tables.scores import score_grid
 from dekm.tables.table2 import table2
@@ -34,7 +34,7 @@ def test_a_cell_without_summary_is_a_dash_with_a_footnote(results: Path) -> None
 
 
 def test_an_empty_cell_has_the_label_of_its_method_elsewhere_or_the_given_one(results: Path) -> None:
-    found = read_results(results, ["mnist"], METHODS, labels={"dekm": "DEKM"})
+    found = read_results(results, ["mnist"], METHODS, labels=Labels(methods={"dekm": "DEKM"}))
     assert found.cells["method_label"].tolist() == ["K-means", "DEKM"]
     write_scores(results, "digits", "dekm", [0.5])
     assert "| DEKM    | – [95.75]" in text(results, "mnist", "digits")
@@ -68,7 +68,7 @@ def test_a_skipped_dataset_shows_the_reason(results: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", ["", '{"label": "DE', "[]", "{}", '{"dataset": "mnist", "seeds": {"0": 1}}']
+    "content", ["", '{"label": "DE', "[]", "{}", '{"seeds": {"0": 1}}', '{"seeds": {"x": "k"}}']
 )
 def test_a_damaged_summary_is_a_named_gap(results: Path, content: str) -> None:
     cell = results / "runs" / "mnist" / "dekm"

@@ -4,7 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dekm.files import write_manifest
 from dekm.results.result_set import ResultSet
+from dekm.results.runs import read_runs
 from dekm.tables import write_table3
 from dekm.tables.clusters import clusters, clusters_grid, shown_run, without_common_folder
 from dekm.tables.loading import read_results
@@ -28,13 +30,14 @@ def results(tmp_path: Path) -> Path:
             (run / "clusters.csv").write_text(
                 "\n".join(["row,sample,class,cluster,distance,margin", *rows, ""])
             )
+            write_manifest(run)
         measures = {"silhouette": silhouette, "davies_bouldin": 1.0, "n_clusters_found": 2, "seconds": 1.0}
         write_summary(tmp_path, "mine", method, [measures, measures | {"silhouette": silhouette + 0.1}])
     return tmp_path
 
 
 def test_the_measures_of_all_seeds_are_averaged(results: Path) -> None:
-    rows = partitions(read_results(results, ["mine"], ["k_means", "dekm"]), results, ["mine"])
+    rows = partitions(read_results(results, ["mine"], ["k_means", "dekm"]), ["mine"])
     assert rows["method"].tolist() == ["k_means", "dekm"]
     assert rows["silhouette"].tolist() == pytest.approx([0.55, 0.3])
     assert rows["stability"].tolist() == [1.0, 1.0]
@@ -42,23 +45,26 @@ def test_the_measures_of_all_seeds_are_averaged(results: Path) -> None:
 
 
 def test_one_seed_has_no_stability(results: Path) -> None:
-    cell = write_summary(results, "mine", "dekm", [{"silhouette": 0.5}])
-    assert np.isnan(stability(ResultSet(results).cell("mine", cell.name)))
+    write_summary(results, "mine", "dekm", [{"silhouette": 0.5}])
+    runs = read_runs(ResultSet(results)).cells
+    assert np.isnan(stability(runs["mine", "dekm"]))
+    assert stability(runs["mine", "k_means"]) == 1.0
 
 
 def test_the_clusters_of_the_method_with_the_largest_silhouette_are_shown(results: Path) -> None:
-    run = shown_run(ResultSet(results), "mine", ["dekm", "k_means"])
+    runs = read_runs(ResultSet(results))
+    run = shown_run(runs, "mine", ["dekm", "k_means"])
     assert run is not None
     assert (run.subject, run.facts["seed"]) == ("k_means", 0)
     rows = clusters(run)
     assert rows["n_samples"].tolist() == [3, 3]
     assert rows["typical"].tolist() == ["0; 1; 2", "3; 4; 5"]
     assert rows["features"].tolist() == ["height -1.0; weight +0.0", "height +1.0; weight +0.0"]
-    assert shown_run(ResultSet(results), "yours", ["dekm"]) is None
+    assert shown_run(runs, "yours", ["dekm"]) is None
 
 
 def test_the_purity_of_every_cluster_is_shown_where_classes_are_known(results: Path) -> None:
-    run = shown_run(ResultSet(results), "mine", ["k_means"])
+    run = shown_run(read_runs(ResultSet(results)), "mine", ["k_means"])
     assert run is not None
     unlabelled = clusters_grid(clusters(run), run)
     assert ("", "Purity (%)") not in unlabelled.columns
@@ -67,6 +73,7 @@ def test_the_purity_of_every_cluster_is_shown_where_classes_are_known(results: P
     table = pd.read_csv(run.file("clusters"))
     table["class"] = ["a", "a", "b", "b", "b", None]
     table.to_csv(run.file("clusters"), index=False)
+    write_manifest(run.path)
     rows = clusters(run)
     assert rows["main_class"].tolist() == ["a", "b"]
     assert rows["purity"].tolist() == pytest.approx([200 / 3, 100])
@@ -95,11 +102,3 @@ def test_own_data_have_a_page_of_their_own(results: Path) -> None:
     assert page.count('<img src="data:image/png;base64,') == 1
     for absent in ("Table III", "paper", "in percent", "Mean rank"):
         assert absent not in page.partition("</style>")[2]
-
-
-def test_runs_of_earlier_versions_leave_gaps(tmp_path: Path) -> None:
-    write_facts(tmp_path, "mine", class_counts=None)
-    write_summary(tmp_path, "mine", "k_means", [{"silhouette": 0.5, "inertia": 3.0, "seconds": 1.0}])
-    write_table3(tmp_path, ["mine"], ["k_means"], PAPER_FILE, tmp_path / "tables")
-    assert pd.read_csv(tmp_path / "tables" / "partitions.csv")["stability"].isna().all()
-    assert not list((tmp_path / "tables").glob("clusters_*"))

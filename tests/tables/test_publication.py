@@ -9,7 +9,7 @@ import pytest
 from dekm import KMeans
 from dekm.cli import main
 from dekm.errors import InputError
-from dekm.files import read_json, write_json
+from dekm.files import write_manifest
 from dekm.tables.compare import compare
 from dekm.tables.model_cards import publish_models
 from dekm.tables.publication import publish
@@ -25,9 +25,9 @@ def results(tmp_path: Path) -> Path:
     write_facts(results, "usps")
     for method, acc in (("k_means", 0.6), ("dekm", 0.8)):
         runs = [{"acc": acc + seed / 100, "nmi": acc, "seconds": 1.0} for seed in (0, 1)]
-        write_summary(results, "usps", method, runs)
         for seed, run in enumerate(runs):
             write_run(results, "usps", method, [0], [[0.0]], make_history([0.1, run["acc"]]), seed)
+        write_summary(results, "usps", method, runs)
     cells = [
         {"stage": "cluster", "dataset": "usps", "subject": method, "label": method, "seeds": [0, 1]}
         for method in ("k_means", "dekm", "dec")
@@ -70,6 +70,7 @@ def test_a_published_model_can_be_loaded_and_has_a_card(results: Path, tmp_path:
     X = np.random.default_rng(0).random((20, 3))
     fitted = KMeans(2, device="cpu", random_state=0).fit(X)
     fitted.save(results / "runs" / "usps" / "k_means" / "seed0" / "model.safetensors")
+    write_manifest(results / "runs" / "usps" / "k_means" / "seed0")
     (model,) = publish_models(results, tmp_path / "models", "k_means", {"usps": "none stated"})
     np.testing.assert_array_equal(KMeans.load(model, device="cpu").predict(X), fitted.labels_)
     text = model.with_suffix(".md").read_text()
@@ -87,6 +88,7 @@ def test_a_published_model_can_be_loaded_and_has_a_card(results: Path, tmp_path:
 def test_the_command_publishes_tables_with_labels_and_the_models(results: Path, tmp_path: Path) -> None:
     model = results / "runs" / "usps" / "k_means" / "seed0" / "model.safetensors"
     model.write_bytes(b"model")
+    write_manifest(model.parent)
     out = tmp_path / "published"
     assert main(["publish", str(results), str(out), "--paper", str(PAPER), "--models", "k_means"]) == 0
     assert (out / "models" / "usps-k_means-s0.safetensors").read_bytes() == b"model"
@@ -106,10 +108,9 @@ def test_a_folder_without_runs_cannot_be_published(
 def test_methods_of_the_user_are_in_the_tables_and_figure_1_is_not(results: Path, tmp_path: Path) -> None:
     write_facts(results, "fig1", n_classes=4)
     for dataset, method, in_table in (("usps", "mine", True), ("fig1", "dekm", False)):
-        cell = write_summary(results, dataset, method, [{"acc": 0.7, "nmi": 0.7, "seconds": 1.0}])
-        summary = read_json(cell / "summary.json")
-        write_json(cell / "summary.json", summary | {"in_table": in_table, "label": "Label"})
         write_run(results, dataset, method, [0], [[0.0]], make_history([0.1, 0.7]))
+        run = {"acc": 0.7, "nmi": 0.7, "seconds": 1.0}
+        write_summary(results, dataset, method, [run], in_table=in_table, label="Label")
     publish(results, tmp_path / "published", PAPER, METHODS)
     table = pd.read_csv(tmp_path / "published" / "table3.csv")
     assert set(table["method"]) == {*METHODS, "mine"}

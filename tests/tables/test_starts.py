@@ -2,20 +2,18 @@ from pathlib import Path
 
 import pytest
 
-from dekm.files import write_json
 from dekm.tables import write_table3
 from dekm.tables.loading import read_results
 from dekm.tables.starts import starts_caption
-from tests.helpers.handmade import MADE, write_scores
+from tests.helpers.handmade import write_summary
 
 PAPER_FILE = Path(__file__).parents[2] / "resources" / "paper" / "table3.csv"
 METHODS = ["k_means", "ae_k_means", "dkm", "dekm"]
 STARTS = {"k_means": "", "ae_k_means": "shared", "dkm": "own", "dekm": "shared"}
 
 
-def write_start(folder: Path, dataset: str, method: str, key: str) -> None:
-    facts = {"dataset": dataset, "method": method, "label": method, "seed": 0, "data": dataset, "id": "x"}
-    write_json(folder / "facts.json", MADE | facts | {"pretrained": key})
+def write_start(results: Path, dataset: str, method: str, key: str) -> None:
+    write_summary(results, dataset, method, [{"acc": 0.9, "nmi": 0.5}], pretrained=key)
 
 
 @pytest.fixture
@@ -23,9 +21,7 @@ def results(tmp_path: Path) -> Path:
     """DKM has autoencoders of its own on MNIST, and DEKM was not run on USPS."""
     for dataset, methods in (("mnist", METHODS), ("usps", METHODS[:3])):
         for method in methods:
-            folder = write_scores(tmp_path, dataset, method, [0.9, 0.91]) / "seed0"
-            folder.mkdir()
-            write_start(folder, dataset, method, STARTS[method] and f"{STARTS[method]}-{dataset}")
+            write_start(tmp_path, dataset, method, STARTS[method] and f"{STARTS[method]}-{dataset}")
     return tmp_path
 
 
@@ -41,7 +37,7 @@ def test_methods_that_share_their_autoencoders_are_named(results: Path) -> None:
 
 
 def test_a_method_that_shares_some_of_its_autoencoders_is_a_group_of_its_own(results: Path) -> None:
-    write_start(results / "runs/usps/dkm/seed0", "usps", "dkm", "shared-usps")
+    write_start(results, "usps", "dkm", "shared-usps")
     assert caption(results).endswith("AE+K-means, DEKM; DKM.")
 
 

@@ -1,6 +1,8 @@
 import re
+import shutil
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -16,7 +18,14 @@ from dekm.tables.rendering.html import to_html
 from dekm.tables.rendering.latex import to_latex
 from dekm.tables.rendering.markdown import to_markdown
 from dekm.tables.scores import further_cells, further_grid, score_grid
-from tests.helpers.handmade import write_facts, write_scores, write_summary
+from tests.helpers.handmade import (
+    make_history,
+    write_data,
+    write_facts,
+    write_run,
+    write_scores,
+    write_summary,
+)
 
 PAPER_FILE = Path(__file__).parents[2] / "resources" / "paper" / "table3.csv"
 
@@ -146,13 +155,14 @@ def test_seconds_and_memory_are_shown_beside_ari(results: Path) -> None:
         "dekm",
         [
             {"acc": acc, "nmi": 0.9, "ari": 0.8, "f1": 0.7, "n_clusters_found": 9, "seconds": 10.0}
-            for acc in (0.9, 0.91)
+            | {"peak_memory": memory}
+            for acc, memory in ((0.9, 470.0), (0.91, 481.6))
         ],
     )
-    benchmark = results / "benchmarks" / "cluster" / "mnist" / "dekm.tsv"
+    benchmark = results / "benchmarks" / "cluster" / "mnist" / "dekm.tsv"  # of a job that kept the seeds
     benchmark.parent.mkdir(parents=True)
-    benchmark.write_text("s\th:m:s\tmax_rss\n20.0\t0:00:20\t481.6\n")
-    found = further_cells(read_results(results, ["mnist"], ["dekm", "k_means"]), results)
+    benchmark.write_text("s\th:m:s\tmax_rss\n20.0\t0:00:20\t99.9\n")
+    found = further_cells(read_results(results, ["mnist"], ["dekm", "k_means"]))
     assert found.query("method == 'dekm'")["mean"].tolist() == pytest.approx([80, 70, 9, 10.0, 481.6])
     text = to_markdown(further_grid(found))
     assert "| **80.00 ± 0.00** | **70.00 ± 0.00** | 9 ± 0" in text
@@ -214,7 +224,11 @@ def test_the_papers_table_is_complete() -> None:
 
 def test_labels_are_text_and_no_markup_in_any_table(results: Path, tmp_path: Path) -> None:
     label = r"=a|b\|<script>$\foo$*"
+    write_data(results, "digits", np.zeros((2, 1)), None)
     write_facts(results, "digits", label)
+    shutil.rmtree(results / "runs/digits")
+    write_run(results, "digits", "k_means", [0, 1], [[0.0], [1.0]], make_history([0.5]))
+    write_summary(results, "digits", "k_means", [{"acc": 0.5, "nmi": 0.5}])
     write_table3(results, ["digits"], ["k_means"], PAPER_FILE, tmp_path / "tables")
     markdown = (tmp_path / "tables/table3.md").read_text(encoding="utf-8").splitlines()
     cells_of_lines = [len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in markdown[:3]]

@@ -97,7 +97,10 @@ def check_bait(subject: Subject) -> None:
     estimator = subject.make()
     estimator.on_iteration = bait
     labels = fit_labels(estimator, X, bait if takes_checkpoint(estimator) else NO_CHECKPOINT)
-    expect(not bait.taken, f"fit reads {', '.join(bait.taken)} of its hook or checkpoint, which it should only call")
+    expect(
+        not bait.taken,
+        f"fit reads {', '.join(bait.taken)} of its hook or checkpoint, which it should only call",
+    )
     expect_equal(labels, subject.fit(X)[1], "labels with and without a hook that carries labels")
 
 

@@ -1,0 +1,108 @@
+"""All runs of a folder of results, read once; tables, ranks, claims and advice read nothing else."""
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from dekm.errors import InputError
+from dekm.results.folders import CellFolder
+from dekm.results.record import Record
+from dekm.results.result_set import ResultSet
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+logger = logging.getLogger(__name__)
+
+Cell = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The runs that count.
+
+    Attributes
+    ----------
+    cells : mapping of (str, str) to list of Record
+        The runs of each finished cell, by dataset and method.
+    problems : mapping of (str, str) to list of str
+        What is wrong with the seeds or the summary of a cell that has them and does not count; one line each.
+    """
+
+    cells: Mapping[Cell, list[Record]]
+    problems: Mapping[Cell, list[str]]
+
+    def of_dataset(self, dataset: str) -> dict[str, list[Record]]:
+        """The runs on a dataset by method, without those of figures alone."""
+        found = {method: runs for (name, method), runs in self.cells.items() if name == dataset}
+        return {method: runs for method, runs in found.items() if runs and runs[0].in_table}
+
+    @cached_property
+    def table(self) -> "pd.DataFrame":
+        """One row per run: dataset, method, label, in_table, seed, pretrained (key of its autoencoder, or empty) and the
+        final metrics."""
+        import pandas as pd
+
+        rows = [
+            {
+                "dataset": dataset,
+                "method": method,
+                "label": run.label,
+                "in_table": run.in_table,
+                "seed": run.facts["seed"],
+                "pretrained": run.facts.get("pretrained") or "",
+                **run.metrics,
+            }
+            for (dataset, method), runs in self.cells.items()
+            for run in runs
+        ]
+        columns = ["dataset", "method", "label", "in_table", "seed", "pretrained"]
+        return pd.DataFrame(rows, columns=None if rows else columns)
+
+
+def read_runs(results: ResultSet, cells: Iterable[Cell] | None = None) -> Runs:
+    """Read the runs of finished cells; seeds that do not count are named in warnings.
+
+    Parameters
+    ----------
+    results : ResultSet
+        Folder of results.
+    cells : iterable of (str, str), optional
+        Datasets and methods; by default all that exist.
+    """
+    folders = results.finished_cells() if cells is None else [results.cell(*cell) for cell in cells]
+    runs, problems = {}, {}
+    for folder in folders:
+        if folder.summary_file.exists():
+            runs[folder.name], found = read_cell(folder)
+            if found:
+                problems[folder.name] = found
+    for line in [line for lines in problems.values() for line in lines]:
+        logger.warning("not counted: %s", line)
+    return Runs(runs, problems)
+
+
+def read_cell(folder: CellFolder) -> tuple[list[Record], list[str]]:
+    """The runs of a cell, and what is wrong with those that do not count."""
+    records: list[Record] = []
+    problems: list[str] = []
+    try:
+        counted = folder.counted()
+    except InputError as error:
+        return [], [str(error)]
+    for seed, key in counted.items():
+        try:
+            record = folder.record(seed, key)
+            _ = record.metrics
+            records.append(record)
+        except InputError as error:
+            problems.append(str(error))
+    return records, problems
+
+
+def first_records(runs: Runs, methods: Sequence[str], dataset: str) -> dict[str, Record]:
+    """The first run of each method on a dataset."""
+    found = {method: runs.cells.get((dataset, method), []) for method in methods}
+    return {method: records[0] for method, records in found.items() if records}
