@@ -35,8 +35,8 @@ PAPER = Path(__file__).parents[1] / "resources" / "paper"
 PRETRAINING = {"channels": (4, 8, 8), "n_epochs": 2, "batch_size": 32}
 SETTINGS = {
     "k_means": {"n_init": 2},
-    "dec": {"n_init": 2, "max_iter": 2, "tol": 2.0, "update_interval": 20, "lr": 0.1},
-    "dekm": {"n_init": 2, "n_init_update": 2, "max_iter": 1, "tol": 2.0, "n_batches": 3},
+    "dec": {"n_init": 2, "max_iter": 2, "tol": 1.0, "update_interval": 20, "lr": 0.1},
+    "dekm": {"n_init": 2, "n_init_update": 2, "max_iter": 1, "tol": 1.0, "n_batches": 3},
 }
 RUN = "runs/digits/dekm/seed0"
 

@@ -41,8 +41,10 @@ class Runs:
 
     @cached_property
     def table(self) -> "pd.DataFrame":
-        """One row per run: dataset, method, label, in_table, seed, pretrained (key of its autoencoder, or empty) and the
-        final metrics."""
+        """One row per run: dataset, method, label, in_table, seed, pretrained and the final metrics.
+
+        `pretrained` is the key of the autoencoder from which a run started; empty without one.
+        """
         import pandas as pd
 
         rows = [
