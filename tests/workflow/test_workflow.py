@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import time
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ import pandas as pd
 import pytest
 import yaml
 
+from dekm.markup import latex, markdown
 from tests.helpers.workspace import ROOT, TINY, Workspace
 
 DEKM = {"dekm": TINY["methods"]["dekm"]}
@@ -161,6 +163,10 @@ def test_one_dataset_is_a_target(tmp_path: Path) -> None:
     }
 
 
+def test_the_store_is_updated_after_the_table_of_one_dataset(tmp_path: Path) -> None:
+    assert "table_of_dataset" in Workspace(tmp_path).planned("results/tiny/logs/track/digits.done")
+
+
 def test_an_added_seed_runs_alone(workspace: Workspace) -> None:
     before, n_stored = workspace.ids("dekm"), len(workspace.stored_runs())
     workspace.run("digits", config=changed(seeds=[0, 1, 2], methods=DEKM))
@@ -272,6 +278,26 @@ def test_text_of_the_configuration_reaches_the_jobs_unchanged(tmp_path: Path) ->
     assert facts["options"] == {"path": f"{text}.npy"}
     assert (workspace.results / "runs/own/k_means/seed3").is_dir()
     assert not (tmp_path / "pwned").exists()
+
+
+def test_a_label_with_markup_is_plain_text_in_tables_and_in_the_report(tmp_path: Path) -> None:
+    label = "</script><script>alert(1)</script> {x} {{y}} [link](http://host) *a* $x$ 'q' \"q\""
+    method = {"estimator": "sklearn.cluster:KMeans", "label": label}
+    np.save(tmp_path / "own.npy", np.random.default_rng(0).random((20, 5)))
+    own = {"path": "own.npy", "n_clusters": 2, "label": label}
+    config = changed(datasets={"own": own}, methods={"mine": method}, seeds=[0])
+    workspace = Workspace(tmp_path)
+    workspace.run(config=config)
+    tables = {name: workspace.results / f"tables/table3.{name}" for name in ("html", "md", "tex", "csv")}
+    shown = {name: file.read_text(encoding="utf-8") for name, file in tables.items()}
+    assert escape(label) in shown["html"]
+    assert markdown(label) in shown["md"]
+    assert latex(label) in shown["tex"]
+    assert label in pd.read_csv(tables["csv"]).to_string(max_colwidth=None)
+    workspace.run("--report", str(tmp_path / "report.html"), config=config)
+    report = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<script>alert" not in report
+    assert "alert(1)" in report
 
 
 @pytest.mark.parametrize(

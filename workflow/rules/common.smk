@@ -77,8 +77,6 @@ DEVICE = EXPERIMENT.get("device", "auto")
 GPUS = 0 if DEVICE == "cpu" else 1
 FRESH = "--fresh" if EXPERIMENT.get("fresh", False) else ""
 KEEP_MODELS = EXPERIMENT.get("keep_models", "all")
-MIRROR = EXPERIMENT.get("mirror", None)
-MIRROR = f"--mirror {shlex.quote(MIRROR)}" if MIRROR else ""
 MODULES = f"--modules {shlex.quote(str(MODULES))}"
 
 # On one machine every job that trains has a GPU of its own. On a cluster its scheduler sees to that.
@@ -112,10 +110,15 @@ wildcard_constraints:
 # Arguments of the command line
 
 
+def quoted(text):
+    """A word of bash without "<": Snakemake's report writes the params of jobs into a script."""
+    return shlex.quote(text).replace("<", "'$'\\x3c''")
+
+
 def set_arguments(settings, option="--set"):
     """Settings as arguments."""
     pairs = (f"{name}={json.dumps(value)}" for name, value in settings.items())
-    return " ".join(f"{option} {shlex.quote(pair)}" for pair in pairs)
+    return " ".join(f"{option} {quoted(pair)}" for pair in pairs)
 
 
 def dataset_arguments(wildcards):
@@ -123,6 +126,12 @@ def dataset_arguments(wildcards):
     block = EXPERIMENT.blocks[wildcards.dataset]
     held = " --licence-held" if block.row.restricted else ""
     return set_arguments(block.loader_options) + held
+
+
+def mirror_argument(wildcards):
+    """The mirror of raw files; a function, since its name may hold braces."""
+    mirror = EXPERIMENT.get("mirror", None)
+    return f"--mirror {quoted(mirror)}" if mirror else ""
 
 
 def part_arguments(wildcards):
@@ -167,18 +176,18 @@ def start_arguments(wildcards):
     return arguments
 
 
-def label_arguments():
-    """Labels of the methods that the configuration defines."""
+def label_arguments(wildcards):
+    """Labels of the methods that the configuration defines; a function, since they may hold braces."""
     return " ".join(
-        f"--label {shlex.quote(f'{name}={EXPERIMENT.method(name).label}')}"
+        f"--label {quoted(f'{name}={EXPERIMENT.method(name).label}')}"
         for name in EXPERIMENT.own_methods
     )
 
 
-def left_out_arguments():
+def left_out_arguments(wildcards):
     """Reasons why datasets are left out of the tables."""
     return " ".join(
-        f"--left-out {shlex.quote(f'{name}={reason}')}"
+        f"--left-out {quoted(f'{name}={reason}')}"
         for name, reason in EXPERIMENT.left_out.items()
     )
 

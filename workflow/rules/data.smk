@@ -17,7 +17,7 @@ rule download:
     resources:
         mem_mb=500,
         runtime="2h",
-        mirror=MIRROR,
+        mirror=mirror_argument,
     params:
         settings=dataset_arguments,
         raw_dir=raw_folder,

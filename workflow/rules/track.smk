@@ -34,6 +34,7 @@ rule track:
 use rule track as track_dataset with:
     input:
         lambda wildcards: cells(wildcards.dataset),
+        rules.table_of_dataset.output,
     output:
         f"{RESULTS}/logs/track/{{dataset}}.done",
     log:
