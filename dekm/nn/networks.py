@@ -82,8 +82,8 @@ class ConvAutoencoder(Network):
             )
             down = (depths[i], depths[i + 1], kernel, STRIDE, padding)
             up = (depths[i + 1], depths[i], kernel, STRIDE, padding, output_padding)
-            encoder += [Convolution(*down), nn.ReLU()]
-            decoder = [nn.ReLU(), TransposedConvolution((rows[i], columns[i]), *up), *decoder]
+            encoder += [Convolution(*down), nn.ReLU(inplace=True)]
+            decoder = [nn.ReLU(inplace=True), TransposedConvolution((rows[i], columns[i]), *up), *decoder]
         n_code = math.prod(code)
         self.encoder = nn.Sequential(*encoder, nn.Flatten(), Dense(n_code, embedding_dim))
         self.decoder = nn.Sequential(Dense(embedding_dim, n_code), nn.Unflatten(1, code), *decoder)
@@ -139,7 +139,7 @@ def dense_layers(widths: Sequence[int]) -> list[nn.Module]:
     """Linear layers of these widths with ReLU between them, and none after the last."""
     layers: list[nn.Module] = []
     for n_in, n_out in pairwise(widths):
-        layers += [Dense(n_in, n_out), nn.ReLU()]
+        layers += [Dense(n_in, n_out), nn.ReLU(inplace=True)]
     return layers[:-1]
 
 

@@ -13,7 +13,10 @@ from dekm.nn.device import precision_of_steps, tensor_cores
 from dekm.nn.optimizers import Adam, Optimizer
 from dekm.nn.own_network import evaluation
 
-EMBEDDING_BATCH = 2048
+EMBEDDING_BATCH = 2048  # samples
+# Bytes of the images that are embedded at once. Their feature maps are about eight times as large: on a CPU
+# they stay in the cache, on a GPU they bound the memory.
+IMAGE_BYTES = {"cpu": 2**21, "cuda": 2**26}
 WARM_UP = 3  # steps before a capture, which initialize the CUDA libraries
 
 Loss = Callable[[Int[Tensor, " b"]], Float[Tensor, ""]]
@@ -201,4 +204,11 @@ def encode(encoder: nn.Module, X: Float[Tensor, "n ..."]) -> Float[Tensor, "n e"
 def output_of(module: nn.Module, X: Float[Tensor, "n ..."]) -> Float[Tensor, "n ..."]:
     """Output of a network for all samples, without gradients and in evaluation mode."""
     with precision_of_steps(X), evaluation(module):
-        return torch.cat([module(batch) for batch in X.split(EMBEDDING_BATCH)])
+        return torch.cat([module(batch) for batch in X.split(samples_at_once(X))])
+
+
+def samples_at_once(X: Float[Tensor, "n ..."]) -> int:
+    """Number of samples that are given to a network at once, without gradients; it changes no bit of H."""
+    if X.ndim < 4 or len(X) == 0:
+        return EMBEDDING_BATCH
+    return min(EMBEDDING_BATCH, max(1, IMAGE_BYTES[X.device.type] // X[0].nbytes))

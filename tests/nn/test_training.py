@@ -9,7 +9,8 @@ import torch
 
 from dekm.errors import InputError
 from dekm.nn.device import resolve_device
-from dekm.nn.training import EMBEDDING_BATCH, Step, batches, encode, steps_per_epoch
+from dekm.nn.networks import empty_network, xavier_initialize
+from dekm.nn.training import EMBEDDING_BATCH, Step, batches, encode, samples_at_once, steps_per_epoch
 
 CPU = torch.device("cpu")
 
@@ -116,6 +117,24 @@ def test_encoding_in_blocks_equals_encoding_at_once(n):
     H = encode(encoder, X)
     assert not H.requires_grad
     torch.testing.assert_close(H, encoder(X).detach())
+
+
+@pytest.mark.parametrize(("shape", "most"), [((28, 28, 1), 668), ((224, 224, 3), 3), ((2000, 2000, 3), 1)])
+def test_images_are_embedded_in_batches_of_two_mebibytes(shape, most):
+    X = torch.zeros(1, *shape).expand(5, *shape)
+    assert samples_at_once(X) == most
+    assert samples_at_once(X[:0]) == samples_at_once(X.flatten(1)) == EMBEDDING_BATCH
+
+
+@pytest.mark.parametrize("shape", [(28, 28, 1), (16, 16, 1), (9, 20, 3)])
+def test_the_batches_of_an_embedding_change_no_bit_of_it(shape):
+    generator = torch.Generator().manual_seed(0)
+    network = empty_network(shape, "conv", 4, (8, 16, 16), (8,))
+    xavier_initialize(network, generator)
+    X = torch.rand(50, *shape, generator=generator)
+    with torch.no_grad():
+        parts = torch.cat([network.encoder(batch) for batch in X.split(7)])
+    assert torch.equal(encode(network.encoder, X), parts)
 
 
 def test_the_global_random_states_are_not_changed(blobs, tiny):
