@@ -1,6 +1,6 @@
 """
-Your first clustering in ten lines
-==================================
+Your first clustering
+=====================
 
 DEKM clusters images of five digits, and a K-means on their pixels is put beside it. It takes ten seconds on
 one CPU core. On another machine the last digits of the scores differ.
