@@ -14,6 +14,8 @@ from dekm.scaling import (
     check_channels_last,
     learn_column_scaling,
     learn_image_scaling,
+    looks_like_counts,
+    loses_digits,
 )
 
 BYTES = np.arange(0, 256, 2, dtype=np.uint8).reshape(2, 8, 8, 1)
@@ -63,7 +65,7 @@ def test_bytes_are_refused_by_a_model_of_standardized_images_and_taken_by_one_of
     with pytest.raises(InputError, match="fitted on values from -2 to 2: prepare X in the same way"):
         standardized(BYTES)
     as_floats = learn_image_scaling(BYTES.astype(np.float32))
-    np.testing.assert_array_equal(as_floats(BYTES), BYTES.astype(np.float32))
+    np.testing.assert_allclose(as_floats(BYTES), BYTES / 254, rtol=1e-6)
     with pytest.raises(InputError, match=r"in \[0, 1\], but .*: multiply X by 255"):
         as_floats(BYTES / 255)
 
@@ -101,6 +103,86 @@ def test_a_table_of_another_width_is_refused():
     rule = learn_column_scaling(np.ones((3, 2), np.float32), "minmax")
     with pytest.raises(InputError, match=r"shape \(3, 4\) should have 2 columns"):
         rule(np.ones((3, 4), np.float32))
+
+
+@pytest.mark.parametrize("dtype", [np.uint16, np.int32, np.float32, np.float64])
+def test_images_of_other_units_are_scaled_by_their_range(dtype):
+    X = (np.arange(128).reshape(2, 8, 8, 1) * 300 + 1000).astype(dtype)
+    rule = learn_image_scaling(X)
+    assert (rule.kind, rule.low, rule.high) == ("range", 1000, 39100)
+    scaled = InputScaling.from_facts(json.loads(json.dumps(rule.facts())))(X)
+    assert (scaled.dtype, scaled.min(), scaled.max()) == (np.float32, 0, 1)
+    np.testing.assert_allclose(rule.inverse(scaled), X, rtol=1e-5)
+    with pytest.raises(
+        InputError, match=r"values in \[0, 1\], but the model was fitted on values from 1000 to"
+    ):
+        rule(np.linspace(0, 1, 64).reshape(1, 8, 8, 1))
+    with pytest.raises(InputError, match=r"from 1e\+06 to 1e\+06, but .*: prepare X in the same units"):
+        rule(np.full((1, 8, 8, 1), 1_000_000))
+
+
+def test_a_range_of_one_value_gives_zeros():
+    X = np.full((1, 8, 8, 1), 500, np.uint16)
+    assert learn_image_scaling(X)(X).max() == 0
+
+
+@pytest.mark.parametrize("kind", ["auto", "minmax", "standard"])
+def test_an_offset_takes_no_digits_of_a_table(kind):
+    spread = np.arange(20.0).reshape(10, 2) * [1, 50_000]
+    rows, offset = spread + np.array([1e8, 1.7e12]), np.array([1e8, 1.7e12])
+    rule = learn_column_scaling(rows, kind)
+    expected = learn_column_scaling(spread, "standard" if kind == "standard" else "minmax")(spread)
+    scaled = rule(rows)
+    assert scaled.dtype == np.float32
+    np.testing.assert_allclose(scaled, expected, atol=1e-6)
+    np.testing.assert_allclose(rule.inverse(scaled) - offset, spread, atol=0.1)
+
+
+@pytest.mark.parametrize(
+    ("column", "loses"),
+    [
+        ([1.7e12, 1.7e12 + 90_000], True),
+        ([1e300, 2e300], True),
+        ([4_649_776, 4_650_800.25], True),
+        ([1900, 2020], False),
+        ([0.1, 0.1], False),
+        ([0.1, 1e7], False),
+    ],
+)
+def test_columns_that_float32_rounds_are_recognized(column, loses):
+    assert loses_digits(np.array([column]).T) == loses
+
+
+def test_small_values_that_differ_in_their_last_digits_are_scaled_by_default():
+    X = 1 + np.arange(10.0).reshape(5, 2) * 1e-7
+    np.testing.assert_allclose(learn_column_scaling(X, "auto")(X)[:, 0], np.linspace(0, 1, 5), atol=1e-6)
+
+
+def test_a_range_beyond_float64_is_refused():
+    with pytest.raises(InputError, match="column 1 has a range beyond float64"):
+        learn_column_scaling(np.array([[0, -1.7e308], [1, 1.7e308]]), "minmax")
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix, sparse.csc_matrix])
+def test_counts_become_log_of_one_plus_ten_thousandths_of_their_total(form):
+    X = np.array([[0, 3, 1], [0, 0, 0], [50, 0, 0]], np.float32)
+    rule = learn_column_scaling(form(X), "counts")
+    scaled = rule(form(X))
+    assert sparse.issparse(scaled) == (form is not np.asarray)
+    assert scaled.dtype == np.float32
+    expected = np.log1p([[0, 7500, 2500], [0, 0, 0], [10000, 0, 0]])
+    np.testing.assert_allclose(scaled.toarray() if form is not np.asarray else scaled, expected, rtol=1e-6)
+    np.testing.assert_array_equal(form(X).sum(), 54)
+    with pytest.raises(InputError, match="scaling='counts' needs values >= 0; the smallest is -1"):
+        learn_column_scaling(form(X - 1), "counts")
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_counts_are_recognized_as_whole_numbers_that_are_mostly_zero(form):
+    counts = np.diag(np.arange(20, dtype=np.float32))
+    assert looks_like_counts(form(counts))
+    for other in (counts + 0.5, -counts, counts + 1, np.eye(20)):
+        assert not looks_like_counts(form(other))
 
 
 @pytest.mark.parametrize("shape", [(5, 3, 32, 32), (5, 1, 28, 28), (5, 4, 8, 9)])

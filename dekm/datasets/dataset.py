@@ -47,12 +47,15 @@ class Loaded(NamedTuple):
     y : ndarray of shape (n,) or None
         The true labels, numbers or strings; None for unlabelled data.
     names : list of str or None
-        File of each sample; None for samples that have no file of their own.
+        File or name of each sample; None for samples that have none.
+    features : list of str or None
+        Name of each column of a table; None for columns without names.
     """
 
     X: Any
     y: Any
     names: list[str] | None = None
+    features: list[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,7 @@ class Dataset:
         Keyword arguments of the loader. A raw set is used only if its loader accepts all of them.
     restricted : bool
         Whether only holders of the licence may use the data.
-    scaling : {"auto", "standard", "minmax", "none"}
+    scaling : {"auto", "standard", "minmax", "counts", "none"}
         How the columns of a table are scaled, see `dekm.scaling.learn_column_scaling`.
     """
 

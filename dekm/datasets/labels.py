@@ -1,4 +1,4 @@
-"""Class labels of any type, and their encoding as the integers 0, 1, ..."""
+"""Class labels of any type, and their encoding as the integers 0, 1, ...; a sample may lack one."""
 
 from typing import Any
 
@@ -6,53 +6,82 @@ import numpy as np
 
 from dekm.errors import InputError
 
+UNLABELLED = -1  # the code of a sample without a label
+NUMBERS = (int, float, np.number, type(None))
+NO_LABEL = {"", "nan"}  # texts, in lower case, that are no label
 
-def label_vector(values: Any, origin: object) -> np.ndarray:
+
+def label_vector(values: Any, origin: object) -> np.ma.MaskedArray:
     """Check labels and return them as a vector, not encoded yet.
 
     Parameters
     ----------
     values : array-like of shape (n,), (n, 1) or (1, n)
-        Labels, numbers or strings.
+        Numbers or strings. NaN, None and an empty text are no label; floats become integers if all are whole.
     origin : object
         File or folder of the labels, for error messages.
 
     Returns
     -------
-    ndarray of shape (n,)
-        Labels, numbers or strings.
+    masked array of shape (n,)
+        Integers, floats or strings; masked where there is no label.
 
     Raises
     ------
     InputError
-        If the values are not a vector of numbers or strings, or a label is not finite.
+        If the values are not a vector of numbers or strings, a label is infinite, or there is none.
     """
     labels = np.asarray(values)
-    if labels.dtype.kind not in "buifUS" or labels.size != max(labels.shape, default=0):
+    if labels.size != max(labels.shape, default=0) or labels.dtype.kind not in "buifUSO":
         raise InputError(
             f"{origin}: labels of type {labels.dtype} and shape {labels.shape} should be a vector of numbers "
             "or strings."
         )
     labels = labels.reshape(-1)
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise InputError(f"{origin}: label {int(np.flatnonzero(~np.isfinite(labels))[0])} is not finite.")
-    return labels
+    if labels.dtype.kind == "O" and all(isinstance(label, NUMBERS) for label in labels.tolist()):
+        labels = np.array([np.nan if label is None else float(label) for label in labels.tolist()])
+    if labels.dtype.kind in "OS":
+        labels = np.array([_text(label, origin) for label in labels.tolist()], dtype=str)
+    if labels.dtype.kind == "U":
+        labels = np.char.strip(labels)
+        absent = np.isin(np.char.lower(labels), list(NO_LABEL))
+    else:
+        absent = np.isnan(labels) if labels.dtype.kind == "f" else np.zeros(len(labels), bool)
+    if labels.dtype.kind == "f":
+        labels = _numbers(labels, absent, origin)
+    if len(labels) and absent.all():
+        raise InputError(f"{origin}: no sample has a label.")
+    return np.ma.MaskedArray(labels, absent)
+
+
+def _text(label: Any, origin: object) -> str:
+    if label is None:
+        return ""
+    if isinstance(label, bytes):
+        return decoded(label)
+    if not isinstance(label, str | int | float | np.generic):
+        raise InputError(f"{origin}: a label of type {type(label).__name__} should be a number or a string.")
+    return str(int(label) if isinstance(label, float) and label.is_integer() else label)
+
+
+def decoded(text: bytes) -> str:
+    """A text in UTF-8 or, failing that, in Latin-1."""
+    try:
+        return text.decode("utf-8")
+    except UnicodeDecodeError:
+        return text.decode("latin-1")
+
+
+def _numbers(labels: np.ndarray, absent: np.ndarray, origin: object) -> np.ndarray:
+    if np.isinf(labels).any():
+        raise InputError(f"{origin}: label {int(np.flatnonzero(np.isinf(labels))[0])} is infinite.")
+    filled = np.where(absent, 0, labels)
+    whole = (np.floor(filled) == filled) & (abs(filled) < 2**53)
+    return filled.astype(np.int64) if whole.all() else filled
 
 
 def encode_labels(values: Any, origin: object) -> np.ndarray:
-    """Encode labels as the positions of the classes in sorted order.
-
-    Parameters
-    ----------
-    values : array-like of shape (n,), (n, 1) or (1, n)
-        Labels, numbers or strings.
-    origin : object
-        File or folder of the labels, for error messages.
-
-    Returns
-    -------
-    ndarray of shape (n,) and dtype int64
-        Labels 0, 1, ...
+    """Encode labels as the positions of the classes in sorted order; int64 of shape (n,).
 
     Raises
     ------
@@ -67,18 +96,19 @@ def name_classes(labels: np.ndarray) -> tuple[np.ndarray, list[Any] | None]:
 
     Parameters
     ----------
-    labels : ndarray of shape (n,)
+    labels : array or masked array of shape (n,)
         Labels, numbers or strings.
 
     Returns
     -------
     y : ndarray of shape (n,) and dtype int64
-        Positions of the classes in sorted order.
+        Positions of the classes in sorted order; -1 where a label is masked.
     names : list or None
         The label of each class, a number or a string; None if the labels are 0, 1, ... already.
     """
-    names, y = np.unique(labels, return_inverse=True)
-    is_encoded = labels.dtype.kind in "iu" and np.array_equal(names, np.arange(len(names)))
-    if names.dtype.kind == "S":
-        names = np.char.decode(names, "latin-1")
-    return y.astype(np.int64), None if is_encoded else names.tolist()
+    known = ~np.ma.getmaskarray(labels)
+    names, codes = np.unique(np.ma.getdata(labels)[known], return_inverse=True)
+    y = np.full(len(known), UNLABELLED, np.int64)
+    y[known] = codes
+    is_encoded = known.all() and names.dtype.kind in "iu" and np.array_equal(names, np.arange(len(names)))
+    return y, None if is_encoded else names.tolist()

@@ -78,8 +78,8 @@ def rows_of_classes(y: Labels, n_classes: int) -> np.ndarray:
 
     Parameters
     ----------
-    y : ndarray of shape (n,) or None
-        Labels.
+    y : int64 array of shape (n,) or None
+        Encoded labels; -1 is none.
     n_classes : int
         Number of classes to draw.
 
@@ -95,7 +95,7 @@ def rows_of_classes(y: Labels, n_classes: int) -> np.ndarray:
     """
     if y is None:
         raise InputError(f"n_classes={n_classes} needs true labels; the data are unlabelled.")
-    classes = np.unique(y)
+    classes = np.unique(y[y >= 0])
     if not 1 <= n_classes <= len(classes):
         raise InputError(f"n_classes={n_classes} should be from 1 to {len(classes)}.")
     kept = np.random.default_rng(0).choice(classes, n_classes, replace=False)

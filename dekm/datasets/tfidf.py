@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -42,11 +42,14 @@ class Texts:
         Whether to count word stems instead of words, see `tfidf`.
     scaling : {"unit", "paper"}
         Length of the rows, see `scale_rows`.
+    stop_words : {"english"} or None
+        Which words no terms are made of.
     """
 
     documents: list[str]
     stem: bool
     scaling: Scaling
+    stop_words: str | None = None
 
     def fit(self) -> tuple[sparse.csr_matrix, Terms]:
         """Tf-idf of the most frequent terms of these documents.
@@ -63,7 +66,7 @@ class Texts:
         InputError
             If an option is invalid or no document has a term.
         """
-        vectorizer = _vectorizer(self.stem, max_features=N_TERMS)
+        vectorizer = _vectorizer(self.stem, self.stop_words, max_features=N_TERMS)
         X = _fit_transform(vectorizer, self.documents)
         X.sort_indices()  # as in `rows`, so that equal documents give equal bytes
         terms = Terms(vectorizer.get_feature_names_out().tolist(), vectorizer.idf_)
@@ -150,17 +153,23 @@ def scale_rows(X: sparse.csr_matrix, scaling: Scaling) -> sparse.csr_matrix:
     return unit * np.float32(np.sqrt(X.shape[1])) if scaling == "paper" else unit
 
 
-def stems(document: str) -> list[str]:
+def stems(document: str, stop_words: str | None = None) -> list[str]:
     """Stems of the words of a document, in order."""
-    return [_stem()(word) for word in _words()(document)]
+    return [_stem()(word) for word in _words(stop_words)(document)]
 
 
-def _vectorizer(stem: bool, **terms: Any) -> Any:
+def _vectorizer(stem: bool, stop_words: str | None = None, **terms: Any) -> Any:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     if not isinstance(stem, bool):
         raise InputError(f"stem={shown(stem)} should be true or false.")
-    return TfidfVectorizer(norm=None, dtype=np.float32, analyzer=stems if stem else "word", **terms)
+    if stop_words not in (None, "english"):
+        raise InputError(f"stop_words={shown(stop_words)} should be 'english', or left out.")
+    if stem:
+        return TfidfVectorizer(
+            norm=None, dtype=np.float32, analyzer=partial(stems, stop_words=stop_words), **terms
+        )
+    return TfidfVectorizer(norm=None, dtype=np.float32, stop_words=stop_words, **terms)
 
 
 def _fit_transform(vectorizer: Any, documents: Iterable[str]) -> sparse.csr_matrix:
@@ -171,10 +180,10 @@ def _fit_transform(vectorizer: Any, documents: Iterable[str]) -> sparse.csr_matr
 
 
 @cache
-def _words() -> Callable[[str], list[str]]:
+def _words(stop_words: str | None = None) -> Callable[[str], list[str]]:
     from sklearn.feature_extraction.text import CountVectorizer
 
-    return CountVectorizer().build_analyzer()
+    return CountVectorizer(stop_words=stop_words).build_analyzer()
 
 
 @cache

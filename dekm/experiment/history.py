@@ -134,15 +134,22 @@ def scores(y: np.ndarray | None, labels: np.ndarray) -> dict[str, float]:
 
     Parameters
     ----------
-    y : ndarray of shape (n,) or None
-        True labels.
+    y : int64 array of shape (n,) or None
+        True labels; a sample with a negative one has none, and is not scored.
     labels : ndarray of shape (n,)
         Labels that a method found.
     """
     if y is None:
         return {}
+    y, labels = labelled(y, labels)
     return {
         "acc": metrics.accuracy(y, labels),
         "nmi": metrics.nmi(y, labels),
         "ari": metrics.ari(y, labels),
     }
+
+
+def labelled(y: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The true and the found labels of the samples that have a true one."""
+    known = y >= 0
+    return (y, labels) if known.all() else (y[known], labels[known])

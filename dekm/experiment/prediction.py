@@ -1,20 +1,23 @@
 """Clusters of new data, from the folder of a run."""
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from dekm.datasets.labels import name_classes
 from dekm.errors import InputError
 from dekm.experiment.assignments import center_distances, write_assignments
+from dekm.experiment.history import scores
 from dekm.experiment.new_data import describe_new_data, load_new_data
 from dekm.methods import KNOWN, METHODS, Method, find_method
 from dekm.methods.base import Clusterer
 from dekm.methods.persistence import Saved
 from dekm.results.data import SampleNames
 from dekm.results.folders import SEED_FILES, Record, SeedFolder, read_record
-from dekm.scaling import NO_SCALING, PIXELS, InputScaling
+from dekm.scaling import InputScaling
 
 TYPICAL = 0.999  # fraction of the training samples that lie within the distance of a typical sample
 
@@ -38,7 +41,9 @@ def write_predictions(
     run : Path
         Folder of a run, at its place in a folder of results.
     settings : mapping
-        `path` of the new data, and what differs from the description of the run's own data.
+        `path` of the new data, and what differs from the description of the run's own data; `loader` if a
+        function outside of this package loaded them: no file of a run decides what is imported. With labels,
+        such as `label_column`, the line has the scores.
     out : Path
         The CSV file, with the columns of a run's ``clusters.csv``.
     definition : mapping, optional
@@ -66,11 +71,14 @@ def write_predictions(
     estimator = (
         method_of_run(seed, definition or {}).load().load(seed.checked("model"), device=device, **given)
     )
-    X, classes, files = load_new_data(seed, dataset)
-    X = X if isinstance(estimator, Saved) else data_scaling(seed)(X)
-    clusters = estimator.predict(X)
+    X, y, files, _ = load_new_data(seed, dataset)
+    X = X if isinstance(estimator, Saved) else InputScaling.from_facts(seed.data_facts["scaling"])(X)
+    with warnings.catch_warnings():  # the columns were matched by their names
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        clusters = estimator.predict(X)
+        distances, margins = distances_of(estimator, X, clusters)
+    classes = None if y is None else np.ma.filled(np.ma.asarray(y).astype(str), "")
     names = SampleNames(np.arange(len(clusters)), None if files is None else np.array(files), classes)
-    distances, margins = distances_of(estimator, X, clusters)
     write_assignments(out, clusters, names, distances, margins)
     text = f"{len(clusters)} samples, written to {out}; by cluster {sizes_of(clusters)}"
     if isinstance(estimator, Clusterer):
@@ -79,7 +87,14 @@ def write_predictions(
     if dataset.kind == "text":
         unknown = int((abs(X).sum(axis=1) == 0).sum())
         text += f"; {unknown} empty or without a term of the run"
-    return f"{text}."
+    return f"{text}{'' if y is None else scores_of(y, clusters)}."
+
+
+def scores_of(y: np.ndarray, clusters: np.ndarray) -> str:
+    """The scores of the samples that have a label, in percent."""
+    codes, _ = name_classes(y)
+    found = ", ".join(f"{name.upper()} {100 * value:.1f}" for name, value in scores(codes, clusters).items())
+    return f"; {found} of {(codes >= 0).sum()} with a label"
 
 
 def sizes_of(clusters: np.ndarray) -> str:
@@ -115,14 +130,6 @@ def check_model(seed: SeedFolder) -> None:
     raise InputError(
         f"{seed.path} has no model: keep_models of its configuration, or its method, kept none. {remedy}"
     )
-
-
-def data_scaling(seed: Record) -> InputScaling:
-    """The rule by which the run's own data were scaled."""
-    facts = seed.data_facts
-    if "scaling" in facts:
-        return InputScaling.from_facts(facts["scaling"])
-    return PIXELS if facts["kind"] == "images" else NO_SCALING
 
 
 def method_of_run(seed: Record, definition: Mapping[str, Any]) -> Method:

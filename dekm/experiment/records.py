@@ -1,6 +1,7 @@
 """The files that a pretraining and a run leave in the folder of their seed."""
 
 import logging
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from dekm import metrics
 from dekm.experiment.assignments import center_distances, write_assignments
 from dekm.experiment.estimators import Fit
-from dekm.experiment.history import Scorer, scores
+from dekm.experiment.history import Scorer, labelled, scores
 from dekm.experiment.measure import peak_memory
 from dekm.files import write_array, write_csv, write_json
 from dekm.methods.autoencoder import Autoencoder
@@ -30,13 +31,17 @@ def write_pretraining(folder: SeedFolder, autoencoder: Autoencoder, seconds: flo
     write_json(folder.file("metrics"), final)
 
 
-def write_model(folder: SeedFolder, estimator: Any, scaling: InputScaling) -> None:
-    """Write the fitted estimator of a run with the rule that scaled its samples.
+def write_model(
+    folder: SeedFolder, estimator: Any, scaling: InputScaling, features: Sequence[str] | None = None
+) -> None:
+    """Write the fitted estimator of a run with the rule that scaled its samples and the names of columns.
 
     One that has no `save`, or could not be read back, leaves no model; an error of writing fails the run.
     """
     if isinstance(estimator, Saved):
         estimator.set_input_scaling(scaling)
+        if features is not None:
+            estimator.feature_names_in_ = np.array(features, dtype=object)
     if not hasattr(estimator, "save"):
         return
     try:
@@ -69,7 +74,7 @@ def write_clusters(folder: SeedFolder, fit: Fit, samples: SampleNames) -> None:
 def final_metrics(fit: Fit, X: Any, y: np.ndarray | None) -> dict[str, float | None]:
     """The content of a run's ``metrics.json``; without true labels it has no scores."""
     sizes = np.unique(fit.labels[fit.labels >= 0], return_counts=True)[1]
-    more = {} if y is None else {"f1": metrics.macro_f1(y, fit.labels)}
+    more = {} if y is None else {"f1": metrics.macro_f1(*labelled(y, fit.labels))}
     return (
         scores(y, fit.labels)
         | more

@@ -13,7 +13,15 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
 from dekm.errors import InputError
-from dekm.scaling import NO_SCALING, InputScaling, check_channels_last, is_integer, learn_scaling
+from dekm.scaling import (
+    COLUMN_SCALINGS,
+    NO_SCALING,
+    InputScaling,
+    check_channels_last,
+    is_integer,
+    learn_scaling,
+    loses_digits,
+)
 
 
 def check_samples(
@@ -41,7 +49,9 @@ def check_samples(
         If X is empty, not numeric, not finite, or its samples are not of the shape and range fitted.
     """
     given = as_given(X)
-    array = as_array(estimator, given, reset=reset)
+    rule = scaling if reset else getattr(estimator, "input_scaling_", NO_SCALING)
+    keeps_digits = rule is not None and rule.kind in COLUMN_SCALINGS
+    array = as_array(estimator, given, reset=reset, dtype=np.float64 if keeps_digits else np.float32)
     integers = array.ndim == 4 and is_integer(np.asarray(given).dtype)
     if reset:
         if array.ndim == 4:
@@ -51,6 +61,8 @@ def check_samples(
         estimator.sample_shape_ = array.shape[1:]
         estimator.n_features_in_ = array.shape[1]
         estimator.input_scaling_ = scaling or learn_scaling(array, integers=integers)
+        if not keeps_digits:
+            warn_of_lost_digits(given)
     elif array.shape[1:] != estimator.sample_shape_:
         raise InputError(shape_mismatch(estimator, array.shape))
     scaled = getattr(estimator, "input_scaling_", NO_SCALING)(array, integers=integers)
@@ -78,14 +90,39 @@ def as_given(X: Any) -> Any:
         raise InputError(str(error)) from error
 
 
-def as_array(estimator: BaseEstimator, X: Any, *, reset: bool) -> np.ndarray:
-    """Samples as a contiguous float32 array (n, d) or (n, h, w, c), validated by scikit-learn."""
+def warn_of_lost_digits(X: Any) -> None:
+    """Warn of vectors whose differences float32, the type of all estimators, rounds away."""
+    values = X if sparse.issparse(X) else np.asarray(X)
+    if values.ndim == 2 and values.dtype.kind in "iuf" and loses_digits(values):
+        warnings.warn(
+            "X has columns with an offset that is large against their range: float32 rounds their "
+            "differences away. Subtract the offset first, for example with scikit-learn's StandardScaler.",
+            UserWarning,
+            stacklevel=6,
+        )
+
+
+def order_hint(estimator: BaseEstimator, X: Any) -> str:
+    """What to do about the columns of a data frame that are those of the fit in another order."""
+    fitted = list(getattr(estimator, "feature_names_in_", []))
+    columns = list(getattr(X, "columns", []))
+    return (
+        " Pass X[model.feature_names_in_]."
+        if columns != fitted and set(columns) >= set(fitted) > set()
+        else ""
+    )
+
+
+def as_array(estimator: BaseEstimator, X: Any, *, reset: bool, dtype: Any = np.float32) -> np.ndarray:
+    """Samples as a contiguous array (n, d) or (n, h, w, c), validated by scikit-learn."""
     try:
         accepted: dict[str, Any] = {"ensure_2d": False, "allow_nd": True, "accept_sparse": "csr"}
-        checked = validate_data(estimator, X, reset=reset, dtype=np.float32, **accepted)
+        checked = validate_data(estimator, X, reset=reset, dtype=dtype, **accepted)
     except ValueError as error:
-        raise InputError(str(error)) from error
+        raise InputError(str(error) + order_hint(estimator, X)) from error
     array = checked.toarray() if sparse.issparse(checked) else np.ascontiguousarray(checked)
+    if min(array.strides, default=0) < 0:  # of an axis of length 1, which PyTorch refuses
+        array = array.copy()
     if array.ndim not in (2, 3, 4):
         raise InputError(
             f"X of shape {array.shape} should be (n, d), (n, h, w) or (n, h, w, c). "

@@ -52,5 +52,5 @@ def decode(decoder: nn.Module, H: Any, embedding_dim: int, scaling: str) -> np.n
     if rows.shape[1] != embedding_dim:
         raise InputError(f"H of shape {rows.shape} should be (n, {embedding_dim}).")
     device = next(decoder.parameters()).device
-    X = output_of(decoder, torch.from_numpy(np.ascontiguousarray(rows)).to(device))
+    X = output_of(decoder, torch.from_numpy(np.array(rows, order="C")).to(device))
     return ((X + 1) / 2 if scaling == "symmetric" else X).cpu().numpy()

@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
-from dekm.files.arrays import Form, read_arrays
 from dekm.files.reading import read_json, readable
-from dekm.scaling import learn_image_scaling
+from dekm.files.samples import StoredSamples, read_samples
+from dekm.scaling import InputScaling
 
 DATA_FIELDS = {
     "label": str,
@@ -21,10 +20,8 @@ DATA_FIELDS = {
     "class_counts": (list, type(None)),
     "options": dict,
     "digest": str,
+    "scaling": dict,
 }
-LABELS = Form("iufbUS", (1,), required=False)
-ROWS = Form("iu", (1,), required=False)
-NAMES = Form("U", (1,), required=False)
 
 
 class SampleNames(NamedTuple):
@@ -35,9 +32,9 @@ class SampleNames(NamedTuple):
     rows : int64 array of shape (n,)
         Position of each sample, from 0, in the data that were loaded.
     files : array of shape (n,) or None
-        File of each sample; None for samples that have no file of their own.
+        File or name of each sample; None for samples that have none.
     classes : array of shape (n,) or None
-        Name of the class of each sample; None for unlabelled data.
+        Name of the class of each sample, empty if it has none; None for unlabelled data.
     """
 
     rows: np.ndarray
@@ -95,36 +92,42 @@ class PreparedData:
         return f"Run 'python -m dekm prepare' for {self.path.name} again."
 
     def labels(self) -> np.ndarray | None:
-        """True labels (n,), the names of the classes where they have some; None if the data have none."""
-        y = read_arrays(self.arrays_file, {"y": LABELS}, self.remedy).get("y")
-        names = self.facts.get("class_names")
+        """True labels (n,), the names of the classes where they have some; None if the data have none.
+
+        The name of a sample without a label is an empty text.
+        """
+        y, names = self._read("y").y, self.facts.get("class_names")
         if y is None or names is None:
             return y
         with readable(self.facts_file, "description of prepared data", remedy=self.remedy):
-            return np.array(names)[y]
+            return np.array(names)[y] if (y >= 0).all() else np.array([*map(str, names), ""])[y]
 
     def samples(self) -> SampleNames:
         """What each sample is called."""
-        n_samples, forms = self.facts["n_samples"], {"rows": ROWS, "names": NAMES}
-        arrays = read_arrays(self.arrays_file, forms, self.remedy)
-        return SampleNames(arrays.get("rows", np.arange(n_samples)), arrays.get("names"), self.labels())
+        stored = self._read("rows", "names")
+        rows = np.arange(self.facts["n_samples"]) if stored.rows is None else stored.rows
+        return SampleNames(rows, stored.names, self.labels())
 
     def vectors(self) -> FeatureVectors | None:
-        """Samples of a user's table or texts with the names of their features; None for other data."""
-        forms = {name: Form("iuf", required=False) for name in ("X", "data", "indices", "indptr", "shape")}
-        forms["terms"] = Form("U", (0,), required=False)
-        arrays = read_arrays(self.arrays_file, forms, self.remedy)
-        with readable(self.arrays_file, "file of prepared data", remedy=self.remedy):
-            if "terms" in arrays:
-                parts = (arrays["data"], arrays["indices"], arrays["indptr"])
-                X = csr_matrix(parts, shape=tuple(arrays["shape"]))
-                return FeatureVectors(X, arrays["terms"].item().split("\n"))
-        names = self.facts.get("features")
-        return FeatureVectors(arrays["X"], names) if names and "X" in arrays else None
+        """Samples of a user's table or texts with the names of their features; None for other data.
+
+        Columns have their own units, and counts of single cells are log-normalized.
+        """
+        stored = self._read("X", "terms")
+        names = stored.terms or self.facts.get("features")
+        if not names or stored.X.ndim != 2:
+            return None
+        scaling = self._scaling()
+        return FeatureVectors(scaling(stored.X) if scaling.kind == "counts" else stored.X, names)
 
     def images(self) -> np.ndarray | None:
         """Images (n, h, w, c) in [0, 1]; None if the samples are not images."""
-        X = read_arrays(self.arrays_file, {"X": Form("uf", required=False)}, self.remedy).get("X")
-        if X is None or X.ndim != 4:
-            return None
-        return learn_image_scaling(X)(X)
+        X = self._read("X").X
+        return self._scaling()(X) if X.ndim == 4 else None
+
+    def _read(self, *parts: str) -> StoredSamples:
+        return read_samples(self.arrays_file, parts, self.remedy)
+
+    def _scaling(self) -> InputScaling:
+        with readable(self.facts_file, "description of prepared data", remedy=self.remedy):
+            return InputScaling.from_facts(self.facts["scaling"])

@@ -7,7 +7,9 @@ from scipy import sparse
 from dekm.datasets import DATASETS, preparation, prepared
 from dekm.errors import InputError
 from dekm.files import read_json, write_json
+from dekm.files.samples import StoredSamples, write_samples
 from dekm.results.data import PreparedData
+from dekm.scaling import learn_image_scaling
 from tests.helpers.own_data import prepare
 from tests.helpers.prepared_files import files
 from tests.helpers.upstream import write
@@ -21,8 +23,11 @@ def store(tmp_path):
 
     def run(X, y):
         stored = files(tmp_path)
-        prepared.save(X, y, stored["data"])
-        write_json(stored["facts"], {"digest": prepared.content_digest(X, y)})
+        write_samples(stored["data"], StoredSamples(X, y))
+        write_json(
+            stored["facts"],
+            {"digest": prepared.content_digest(X, y), "scaling": learn_image_scaling(X).facts()},
+        )
         return stored
 
     return run
@@ -83,7 +88,7 @@ def test_data_that_were_changed_afterwards_are_an_error(store):
     X, y = np.eye(3, dtype=np.float32), np.arange(3)
     stored = store(X, y)
     X[0, 0] = 0.5
-    prepared.save(X, y, stored["data"])
+    write_samples(stored["data"], StoredSamples(X, y))
     with pytest.raises(
         InputError, match=r"data\.npz does not have the digest in .*facts\.json; prepare the data again"
     ):

@@ -16,6 +16,7 @@ from dekm.experiment.history import scores
 from dekm.experiment.jobs import cluster_cell, pretrain_cell
 from dekm.experiment.prediction import write_predictions
 from dekm.files import read_json, write_json, write_manifest
+from dekm.files.samples import StoredSamples, write_samples
 from dekm.methods import METHODS
 from dekm.results.folders import read_record
 from dekm.results.result_set import ResultSet
@@ -78,7 +79,7 @@ def rows(file):
 def relabel(results, y):
     """Prepared digits with other true labels under the digest of the old ones' samples."""
     X, _, facts = prepared.load(**files(results / "data/digits"))
-    prepared.save(X, y, results / "data/digits/data.npz")
+    write_samples(results / "data/digits/data.npz", StoredSamples(X, y))
     write_json(results / "data/digits/facts.json", facts | {"digest": prepared.content_digest(X, y)})
 
 

@@ -14,6 +14,8 @@ from dekm.datasets.tfidf import Texts
 from dekm.datasets.user.own import own_dataset
 from dekm.errors import InputError
 from dekm.experiment.prediction import write_predictions
+from dekm.files import read_json
+from dekm.files.samples import StoredSamples, write_samples
 from tests.helpers.own_data import save_image
 from tests.helpers.prepared_files import files
 from tests.helpers.upstream import write
@@ -115,7 +117,7 @@ def test_prepared_texts_without_terms_are_named(tmp_path):
     prepare(tmp_path, folder)
     run = cluster(tmp_path, "k_means")
     X, y, _ = prepared.load(**files(tmp_path / "data/mine"))
-    prepared.save(X, y, tmp_path / "data/mine/data.npz")
+    write_samples(tmp_path / "data/mine/data.npz", StoredSamples(X, y))
     with pytest.raises(InputError, match=r"mine/data\.npz has no terms: 'python -m dekm prepare' stores"):
         predict(run, tmp_path / "out.csv", path=str(folder))
     prepare(tmp_path, folder)
@@ -159,7 +161,9 @@ def test_columns_of_a_new_table_are_found_by_their_names(tmp_path, caplog):
     old = predict(run, tmp_path / "out.csv", path=str(tmp_path / "old.csv"))
     new = predict(run, tmp_path / "out.csv", path=str(tmp_path / "new.csv"))
     assert old[1] == new[1]
-    with pytest.raises(InputError, match=r"short\.csv lacks the columns \['height'\]; the run was made with"):
+    with pytest.raises(
+        InputError, match=r"short\.csv lacks 1 of the 2 features of the run: height; it has weight\."
+    ):
         predict(run, tmp_path / "out.csv", path=str(tmp_path / "short.csv"))
 
 
@@ -341,3 +345,164 @@ def test_new_data_may_have_another_format_than_those_of_the_run(tmp_path):
     assert predict(run, tmp_path / "out.csv", path=str(tmp_path / "old.npz"))[1] == labels
     assert predict(run, tmp_path / "out.csv", path=str(tmp_path / "new.npy"))[1] == labels
     assert predict(run, tmp_path / "out.csv", path=str(tmp_path / "new.npz"), array="test")[1] == labels
+
+
+def groups(n=30, n_columns=3, seed=0):
+    """Rows of three clear groups."""
+    rng = np.random.default_rng(seed)
+    return np.eye(3)[np.arange(n) % 3][:, :n_columns] * 50 + rng.normal(0, 1, (n, n_columns))
+
+
+def load_log(path):
+    """A loader of a user: counts as logarithms."""
+    return np.log1p(np.load(path)), None
+
+
+def load_new():
+    return np.log1p(np.abs(groups())), None
+
+
+def test_the_loader_of_a_run_has_to_be_named_and_loads_the_new_data(tmp_path):
+    np.save(tmp_path / "x.npy", np.abs(groups()))
+    loader = f"{__name__}:load_log"
+    block = settings(path=tmp_path / "x.npy", loader=loader, kind="table", n_clusters=3)
+    assert main(["prepare", "mine", "--raw-dir", str(tmp_path), "--results", str(tmp_path), *block]) == 0
+    run = cluster(tmp_path, "k_means")
+    with pytest.raises(
+        InputError, match=f"made by {loader}, .* name it by --set loader={loader}, if you trust"
+    ):
+        predict(run, tmp_path / "out.csv", path=str(tmp_path / "x.npy"))
+    labels = np.load(run / "labels.npy").tolist()
+    given = {"path": str(tmp_path / "x.npy"), "loader": loader}
+    assert predict(run, tmp_path / "out.csv", **given)[1] == labels
+    assert predict(run, tmp_path / "out.csv", loader=f"{__name__}:load_new")[1] == labels
+
+
+@pytest.mark.parametrize("scaling", ["auto", "counts"])
+def test_genes_are_found_by_their_names(tmp_path, scaling, caplog):
+    from tests.datasets.user.test_anndata_files import COUNTS, write_cells
+
+    X = np.tile(COUNTS, (4, 1))
+    write_cells(tmp_path / "old.h5ad", X)
+    prepare(tmp_path, tmp_path / "old.h5ad", scaling=scaling)
+    run = cluster(tmp_path, "k_means")
+    labels = np.load(run / "labels.npy").tolist()
+    order = np.array([3, 0, 5, 1, 4, 2])
+    import h5py
+
+    for genes in (order, np.append(order, 6)):
+        wider = np.column_stack([X, X[:, 0]])
+        write_cells(tmp_path / "new.h5ad", wider[:, genes])
+        with h5py.File(tmp_path / "new.h5ad", "r+") as opened:
+            del opened["var/_index"]
+            opened["var/_index"] = [f"CD{gene}".encode() for gene in genes]
+        samples, clusters = predict(run, tmp_path / "out.csv", path=str(tmp_path / "new.h5ad"))
+        assert clusters == labels
+        assert samples[1] == "AAAC1-1"
+    assert "1 columns are ignored, the run was made without them: CD6" in caplog.text
+    write_cells(tmp_path / "few.h5ad", X[:, :4])
+    with pytest.raises(
+        InputError, match=r"few\.h5ad lacks 2 of the 6 features of the run: CD4, CD5; it has CD0"
+    ):
+        predict(run, tmp_path / "out.csv", path=str(tmp_path / "few.h5ad"))
+
+
+def test_names_of_columns_travel_with_the_model(tmp_path):
+    frame = pd.DataFrame(groups(), columns=["a", "b", "c"])
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    prepare(tmp_path, tmp_path / "x.csv")
+    run = cluster(tmp_path, "k_means")
+    model = KMeans.load(run / "model.safetensors", device="cpu")
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert model.predict(frame).tolist() == np.load(run / "labels.npy").tolist()
+    with pytest.raises(
+        InputError, match=r"(?s)same order as they were in fit.* Pass X\[model\.feature_names_in_\]"
+    ):
+        model.predict(frame[["c", "a", "b"]])
+    with pytest.raises(InputError, match=r"(?s)yet now missing.*- c"):
+        model.predict(frame[["a", "b"]])
+
+
+def test_names_of_samples_are_in_the_tables_of_clusters(tmp_path):
+    frame = pd.DataFrame(groups(), columns=["a", "b", "c"]).assign(well=[f"A{i}" for i in range(30)])
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    prepare(tmp_path, tmp_path / "x.csv", name_column="well")
+    run = cluster(tmp_path, "k_means")
+    with (run / "clusters.csv").open(newline="") as stream:
+        assert [row["sample"] for row in csv.DictReader(stream)] == frame["well"].tolist()
+    assert predict(run, tmp_path / "out.csv", path=str(tmp_path / "x.csv"))[0] == frame["well"].tolist()
+    frame.drop(columns="well").to_csv(tmp_path / "new.csv", index=False)
+    assert predict(run, tmp_path / "out.csv", path=str(tmp_path / "new.csv"))[0][:2] == ["0", "1"]
+
+
+def test_values_of_a_category_are_those_of_the_run(tmp_path, caplog):
+    frame = pd.DataFrame(
+        {"a": groups()[:, 0], "colour": np.array(["red", "blue", "green"])[np.arange(30) % 3]}
+    )
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    prepare(tmp_path, tmp_path / "x.csv", categories='["colour"]')
+    run = cluster(tmp_path, "k_means")
+    labels = np.load(run / "labels.npy").tolist()
+    frame[frame["colour"] != "blue"].to_csv(tmp_path / "new.csv", index=False)
+    found = predict(run, tmp_path / "out.csv", path=str(tmp_path / "new.csv"))[1]
+    assert found == [label for i, label in enumerate(labels) if i % 3 != 1]
+    frame.replace("blue", "pink").to_csv(tmp_path / "new.csv", index=False)
+    predict(run, tmp_path / "out.csv", path=str(tmp_path / "new.csv"))
+    assert "column colour: the run was made without the values pink" in caplog.text
+
+
+def test_partly_labelled_data_are_all_clustered_and_scored_where_they_have_labels(tmp_path, capsys):
+    kinds = np.array(["x", "y", "z"])[np.arange(30) % 3]
+    kinds[9:] = ""
+    frame = pd.DataFrame(groups(), columns=["a", "b", "c"]).assign(kind=kinds)
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    prepare(tmp_path, tmp_path / "x.csv", label_column="kind")
+    run = cluster(tmp_path, "k_means")
+    assert read_json(run / "metrics.json")["acc"] == 1
+    assert read_json(run / "metrics.json")["f1"] == 1
+    with (run / "clusters.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["class"] for row in rows] == kinds.tolist()
+    capsys.readouterr()
+    out = ["--out", str(tmp_path / "out.csv")]
+    assert main(["predict", str(run), *out, *settings(path=tmp_path / "x.csv", label_column="kind")]) == 0
+    assert "; ACC 100.0, NMI 100.0, ARI 100.0 of 9 with a label." in capsys.readouterr().out
+
+
+@pytest.mark.filterwarnings("ignore:The embedding has collapsed")  # of a tiny network
+@pytest.mark.parametrize("method", ["k_means", "dekm"])
+def test_images_of_sixteen_bits_are_scaled_as_those_of_the_run(tmp_path, method):
+    rng = np.random.default_rng(0)
+    pixels = (
+        rng.integers(500, 40_000, (3, 8, 8))[np.arange(24) % 3] + rng.integers(0, 300, (24, 8, 8))
+    ).astype("u2")
+    for folder, images in (("old", pixels), ("new", pixels[:5])):
+        (tmp_path / folder).mkdir()
+        for i, image in enumerate(images):
+            Image.fromarray(image).save(tmp_path / f"{folder}/{i:02}.tif")
+    prepare(tmp_path, tmp_path / "old", channels=1)
+    run = cluster(tmp_path, method, "conv")
+    labels = np.load(run / "labels.npy").tolist()
+    assert predict(run, tmp_path / "out.csv", path=str(tmp_path / "new"))[1] == labels[:5]
+    np.save(tmp_path / "x.npy", pixels)
+    assert predict(run, tmp_path / "out.csv", path=str(tmp_path / "x.npy"))[1] == labels
+    model = {"k_means": KMeans, "dekm": DEKM}[method].load(run / "model.safetensors", device="cpu")
+    assert model.predict(pixels).tolist() == labels
+    np.save(tmp_path / "x.npy", pixels / 65_535)
+    with pytest.raises(InputError, match=r"values in \[0, 1\], but the model was fitted on values from"):
+        predict(run, tmp_path / "out.csv", path=str(tmp_path / "x.npy"))
+
+
+@pytest.mark.parametrize("method", ["k_means", "dekm"])
+def test_times_in_milliseconds_keep_their_digits(tmp_path, method):
+    rows = groups() + 1.7e12
+    pd.DataFrame(rows, columns=["a", "b", "c"]).to_csv(tmp_path / "x.csv", index=False)
+    prepare(tmp_path, tmp_path / "x.csv")
+    run = cluster(tmp_path, method)
+    labels = np.load(run / "labels.npy").tolist()
+    if method == "k_means":
+        assert labels == labels[:3] * 10
+        assert len(set(labels)) == 3
+    assert predict(run, tmp_path / "out.csv", path=str(tmp_path / "x.csv"))[1] == labels
+    model = {"k_means": KMeans, "dekm": DEKM}[method].load(run / "model.safetensors", device="cpu")
+    assert model.predict(pd.DataFrame(rows, columns=["a", "b", "c"])).tolist() == labels

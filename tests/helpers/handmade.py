@@ -27,6 +27,7 @@ DATA: dict[str, Any] = {
     "n_clusters": 2,
     "shape": [2],
     "class_counts": [2, 1],
+    "scaling": {"kind": "none", "offset": [], "scale": []},
     "options": {},
     "digest": "x",
 }

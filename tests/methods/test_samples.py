@@ -6,6 +6,7 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
+from dekm import KMeans
 from tests.helpers.methods import every_method
 
 
@@ -79,3 +80,34 @@ def test_fewer_distinct_samples_than_clusters_give_a_warning_and_labels_in_range
     assert len(np.unique(estimator.labels_)) <= 3
     assert set(estimator.labels_) <= set(range(6))
     assert estimator.predict(X[:1]).shape == (1,)
+
+
+@every_method
+def test_a_reversed_axis_of_length_one_is_read(name, make_method, images):
+    X = images.X[..., ::-1]
+    estimator = make_method(name).fit(X)
+    np.testing.assert_array_equal(estimator.predict(X), estimator.labels_)
+    assert estimator.transform(X[:1][::-1]).shape[0] == 1
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_a_reversed_axis_is_read(axis, images):
+    X = np.flip(images.X, axis)
+    estimator = KMeans(3, n_init=2, random_state=0, device="cpu").fit(X)
+    np.testing.assert_array_equal(estimator.embedding_, X.reshape(len(X), -1))
+
+
+def test_lost_digits_are_told():
+    X = 1.7e12 + np.arange(60.0).reshape(20, 3) * 100
+    with pytest.warns(
+        UserWarning, match="offset that is large against their range: float32 rounds"
+    ) as caught:
+        KMeans(2, n_init=1, random_state=0, device="cpu").fit(X)
+    assert caught[0].filename == __file__
+
+
+def test_sixteen_bits_of_an_image_are_scaled_by_their_range(images):
+    X = (images.X * 40_000 + 3_000).astype(np.uint16)
+    estimator = KMeans(3, n_init=2, random_state=0, device="cpu").fit(X)
+    assert (estimator.embedding_.min(), estimator.embedding_.max()) == (0, 1)
+    np.testing.assert_array_equal(estimator.predict(X), estimator.labels_)

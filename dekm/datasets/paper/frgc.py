@@ -7,7 +7,6 @@ import numpy as np
 
 from dekm.datasets.dataset import Dataset, RawSet
 from dekm.datasets.labels import encode_labels
-from dekm.datasets.raw.hdf5 import read_hdf5
 from dekm.datasets.raw_file import RawFile
 from dekm.errors import InputError
 
@@ -70,6 +69,8 @@ def read_faces(file: Path) -> tuple[np.ndarray, np.ndarray]:
     InputError
         If the file is damaged, or its arrays have another shape or values out of range.
     """
+    from dekm.datasets.raw.hdf5 import read_hdf5
+
     data, labels = read_hdf5(file, "data", "labels")
     channels_first = (N_CHANNELS, SIDE, SIDE)
     if data.shape[1:] not in (channels_first, (SIDE, SIDE, N_CHANNELS)):

@@ -65,25 +65,26 @@ def read_tokens(files: Sequence[Path]) -> Iterator[tuple[int, str]]:
         If a file cannot be unpacked or has another format.
     """
     for file in files:
-        document, lines, in_text = -1, [""], False
+        document: int | None = None
+        text: list[str] | None = None  # the lines after ".W"
         with unpacked(file, UNPACKED_LIMIT) as stream:
             for number, raw in enumerate(stream, 1):
                 line = raw.decode("latin-1").rstrip("\r\n")
                 if line.startswith(".I"):
-                    if document >= 0:
-                        yield document, " ".join(lines)
-                    document, lines, in_text = _number(line, file, number), [], False
-                elif line == ".W" and document >= 0 and not in_text:
-                    in_text = True
-                elif in_text:
-                    lines.append(line)
+                    if document is not None:
+                        yield document, " ".join(text or [])
+                    document, text = _number(line, file, number), None
+                elif text is not None:
+                    text.append(line)
+                elif line == ".W" and document is not None:
+                    text = []
                 elif line:
                     raise InputError(
                         f"{file}: line {number} should be '.I NUMBER' or '.W', not {line[:60]!r}."
                     )
-        if not in_text:
+        if document is None or text is None:
             raise InputError(f"{file} should end with the text of a document.")
-        yield document, " ".join(lines)
+        yield document, " ".join(text)
 
 
 def _number(line: str, file: Path, number: int) -> int:

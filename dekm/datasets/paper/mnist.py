@@ -1,16 +1,15 @@
 """MNIST: 70,000 handwritten digits, from four idx files."""
 
-import math
 from pathlib import Path
 
 import numpy as np
 
 from dekm.datasets.dataset import Dataset
+from dekm.datasets.raw import idx
 from dekm.datasets.raw.archives import unpacked
 from dekm.datasets.raw_file import RawFile
 from dekm.errors import InputError
 
-UINT8 = 0x08
 IDX_LIMIT = 2**28
 
 
@@ -61,14 +60,10 @@ def read_idx(file: Path, *, ndim: int) -> np.ndarray:
         If the file cannot be unpacked, or its header or length does not match such an array.
     """
     with unpacked(file, IDX_LIMIT) as stream:
-        content = stream.read()
-    header = 4 + 4 * ndim
-    if len(content) < header or content[:4] != bytes([0, 0, UINT8, ndim]):
+        values = idx.read_values(stream, file)
+    if values.dtype != np.uint8 or values.ndim != ndim:
         raise InputError(f"{file} is not an idx file of unsigned bytes with {ndim} axes.")
-    shape = tuple(int(side) for side in np.frombuffer(content, ">u4", ndim, offset=4))
-    if len(content) - header != math.prod(shape):
-        raise InputError(f"{file} holds {len(content) - header} values; its header says {shape}.")
-    return np.frombuffer(content, np.uint8, offset=header).reshape(shape)
+    return values
 
 
 MNIST_URLS = (

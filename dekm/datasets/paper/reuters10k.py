@@ -16,7 +16,6 @@ from scipy import sparse
 from dekm.datasets.dataset import Dataset, RawSet
 from dekm.datasets.labels import encode_labels
 from dekm.datasets.paper.lyrl import LICENCE, PARTS, QRELS, QRELS_FILE, TOKEN_FILES, read_tokens, read_topics
-from dekm.datasets.raw.matlab import read_mat
 from dekm.datasets.raw_file import RawFile
 from dekm.datasets.tfidf import N_TERMS, Scaling, scale_rows
 from dekm.errors import InputError, shown
@@ -48,8 +47,12 @@ def from_mat(raw_dir: Path, *, scaling: Scaling = "unit") -> tuple[sparse.csr_ma
     InputError
         If the file is damaged, or its variables have another shape or values that are not finite.
     """
+    from dekm.datasets.raw.matlab import read_mat
+
     file = raw_dir / "reuters10k/reuters10k.mat"
-    X, labels = read_mat(file)
+    X, labels = (read_mat(file, name) for name in ("X", "Y"))
+    if not all(isinstance(part, np.ndarray) and part.dtype.kind in "buif" for part in (X, labels)):
+        raise InputError(f"{file}: X and Y should be dense matrices of numbers.")
     if X.ndim != 2 or labels.size != len(X):
         raise InputError(
             f"{file}: X of shape {X.shape} should have one row for each of {labels.size} labels."

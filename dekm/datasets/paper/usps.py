@@ -8,7 +8,6 @@ import numpy as np
 from dekm.datasets.dataset import Dataset, RawSet
 from dekm.datasets.labels import encode_labels
 from dekm.datasets.raw.archives import unpacked
-from dekm.datasets.raw.hdf5 import read_hdf5
 from dekm.datasets.raw_file import RawFile
 from dekm.errors import InputError
 from dekm.files.reading import readable
@@ -56,6 +55,8 @@ def from_hdf5(raw_dir: Path) -> tuple[np.ndarray, np.ndarray]:
     InputError
         If the file is damaged, or its arrays have another shape or values out of range.
     """
+    from dekm.datasets.raw.hdf5 import read_hdf5
+
     file = raw_dir / "usps/USPS.h5"
     arrays = read_hdf5(file, "train/data", "train/target", "test/data", "test/target")
     for values, labels in (arrays[:2], arrays[2:]):

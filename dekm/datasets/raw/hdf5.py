@@ -1,48 +1,43 @@
-"""Arrays of untrusted HDF5 files."""
+"""Arrays of untrusted HDF5 files: no other file is read, and no array is larger than what is stored."""
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 
+from dekm.datasets.labels import decoded
 from dekm.errors import InputError, shown
 from dekm.files.reading import readable
 
-LIMIT = 2**30
+LARGE = 2**28  # bytes of an array, above which it must be stored
+MAX_RATIO = 1000  # of the bytes of a large array to those stored for it
 
 
-def read_hdf5(file: Path, *names: str, limit: int = LIMIT) -> list[np.ndarray]:
-    """Read numeric arrays from an HDF5 file.
+@contextlib.contextmanager
+def opened_hdf5(file: Path) -> Iterator[h5py.File]:
+    """Open an HDF5 file for a block, whose errors become `InputError`."""
+    with readable(file, "HDF5 file", AttributeError, AssertionError), h5py.File(file, "r") as opened:
+        yield opened
 
-    Parameters
-    ----------
-    file : Path
-        HDF5 file.
-    *names : str
-        Paths of the arrays in the file.
-    limit : int, default=2**30
-        Maximum size of an array in bytes.
 
-    Returns
-    -------
-    list of ndarray
-        The arrays in the order of `names`.
+def read_hdf5(file: Path, *names: str) -> list[np.ndarray]:
+    """Arrays of numbers from an HDF5 file, in the order of their paths in it.
 
     Raises
     ------
     InputError
-        If the file has another format or is damaged, or if an array is missing, not numeric, larger than
-        `limit` or stored in another file.
+        If the file has another format or is damaged, or an array is missing, not numeric, not stored in this
+        file or larger than what is stored.
     """
-    import h5py
-
-    with readable(file, "HDF5 file"), h5py.File(file, "r") as opened:
-        return [_read(opened, file, name, limit) for name in names]
+    with opened_hdf5(file) as opened:
+        return [values_of(member(opened, file, name), file, kinds="buif") for name in names]
 
 
-def _read(opened: Any, file: Path, name: str, limit: int) -> np.ndarray:
-    import h5py
-
+def member(opened: h5py.File, file: Path, name: str) -> Any:
+    """A group or an array at a path of an opened file; no link is followed."""
     parts = name.split("/")
     for depth in range(len(parts)):
         path = "/".join(parts[: depth + 1])
@@ -50,11 +45,39 @@ def _read(opened: Any, file: Path, name: str, limit: int) -> np.ndarray:
             raise InputError(f"{file} has no {shown(path)}; it has {sorted(opened)}.")
         if not isinstance(opened.get(path, getlink=True), h5py.HardLink):
             raise InputError(f"{file}: {shown(path)} is a link.")
-    array = opened[name]
-    if not isinstance(array, h5py.Dataset) or array.dtype.kind not in "buif":
-        raise InputError(f"{file}: {shown(name)} is not an array of numbers.")
-    if array.external or array.is_virtual:
+    return opened[name]
+
+
+def values_of(item: Any, file: Path, kinds: str = "buifOS") -> np.ndarray:
+    """The numbers or, as strings, the texts of an array of an opened file."""
+    name = str(item.name).removeprefix("/")
+    if not isinstance(item, h5py.Dataset) or item.dtype.kind not in kinds:
+        what = "numbers or texts" if "O" in kinds else "numbers"
+        raise InputError(f"{file}: {shown(name)} is not an array of {what}.")
+    if item.external or item.is_virtual:
         raise InputError(f"{file}: the values of {shown(name)} are stored in another file.")
-    if array.size is None or array.size * array.dtype.itemsize > limit:
-        raise InputError(f"{file}: {shown(name)} of shape {array.shape} is larger than {limit} bytes.")
-    return np.asarray(array[()])
+    size = 0 if item.size is None else item.size * item.dtype.itemsize
+    stored = item.id.get_storage_size()
+    if item.size is None or size > max(LARGE, MAX_RATIO * stored):
+        raise InputError(
+            f"{file}: {shown(name)} of shape {item.shape} is larger than the {stored} bytes stored for it."
+        )
+    if item.dtype.kind not in "OS":
+        return np.asarray(item[()])
+    if h5py.check_string_dtype(item.dtype) is None:
+        raise InputError(f"{file}: {shown(name)} is not an array of numbers or texts.")
+    texts = np.asarray(item[()], dtype=object)
+    return np.array([decoded(text) for text in texts.reshape(-1)], dtype=str).reshape(texts.shape)
+
+
+def shapes_of_arrays(file: Path) -> dict[str, tuple[int, ...]]:
+    """Shapes of the arrays of numbers or texts of an HDF5 file by their paths; links are left out."""
+    found: dict[str, tuple[int, ...]] = {}
+
+    def visit(name: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset) and item.ndim:
+            found[name] = item.shape
+
+    with opened_hdf5(file) as opened:
+        opened.visititems(visit)
+    return found

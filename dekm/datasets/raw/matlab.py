@@ -1,51 +1,72 @@
-"""Matrices of untrusted MATLAB files."""
+"""Arrays of untrusted MATLAB files, of version 4 to 7.3."""
 
+import json
+import subprocess
+import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import h5py
 import numpy as np
+from scipy import sparse
 
-from dekm.datasets.raw.hdf5 import read_hdf5
+from dekm.datasets.raw.hdf5 import read_hdf5, shapes_of_arrays
 from dekm.errors import InputError
 from dekm.files.reading import readable
 
-LIMIT = 2**30
+READER = Path(__file__).with_name("matlab_reader.py")
+CLASSES = {
+    "logical",
+    "sparse",
+    "single",
+    "double",
+    *(f"{u}int{n}" for u in ("", "u") for n in (8, 16, 32, 64)),
+}
 
 
-def read_mat(file: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Read the variables X and Y of a MATLAB file of version 5 or 7.3.
+def mat_shapes(file: Path) -> dict[str, tuple[int, ...]]:
+    """Shapes of the arrays of numbers in a MATLAB file, by name."""
+    with readable(file, "MATLAB file"):
+        if h5py.is_hdf5(file):  # version 7.3, which stores columns first
+            return {name: shape[::-1] for name, shape in shapes_of_arrays(file).items() if "/" not in name}
+    variables = _ask(file)[0]["variables"]
+    return {name: tuple(shape) for name, (kind, *shape) in variables.items() if kind in CLASSES}
 
-    Parameters
-    ----------
-    file : Path
-        MATLAB file.
 
-    Returns
-    -------
-    X : ndarray
-        Dense matrix.
-    Y : ndarray
-        Labels.
+def read_mat(file: Path, name: str) -> Any:
+    """One array of a MATLAB file, an ndarray or a csr_matrix.
 
     Raises
     ------
     InputError
-        If the file is damaged, or a variable is missing, too large or not a dense array of numbers.
+        If the file is damaged or has no such array, or it is not one of numbers.
     """
-    import h5py
-    from scipy.io import loadmat, whosmat
-    from scipy.io.matlab import MatReadError
+    if h5py.is_hdf5(file):
+        return read_hdf5(file, name)[0].T
+    form, arrays = _ask(file, name)
+    if "shape" in form:
+        data, indices, indptr = arrays
+        with readable(file, "sparse matrix of MATLAB"):
+            return sparse.csr_matrix((data, indices, indptr), shape=tuple(form["shape"]))
+    return arrays[0]
 
-    with readable(file, "MATLAB file", MatReadError), file.open("rb") as stream:
-        if h5py.is_hdf5(file):
-            X, labels = read_hdf5(file, "X", "Y", limit=LIMIT)
-            return X.T, labels  # MATLAB stores columns first
-        shapes = {name: shape for name, shape, _ in whosmat(stream, appendmat=False)}
-        if not {"X", "Y"} <= set(shapes):
-            raise InputError(f"{file} has variables {sorted(shapes)}; they should include X and Y.")
-        if any(np.prod(shapes[name], dtype=float) * 8 > LIMIT for name in ("X", "Y")):
-            raise InputError(f"{file}: X of shape {shapes['X']} is larger than {LIMIT} bytes.")
-        variables = loadmat(stream, appendmat=False, variable_names=["X", "Y"], spmatrix=False)
-    X, labels = variables["X"], variables["Y"]
-    if not (isinstance(X, np.ndarray) and isinstance(labels, np.ndarray) and X.dtype.kind in "buif"):
-        raise InputError(f"{file}: X and Y should be dense matrices of numbers.")
-    return X, labels
+
+def _ask(file: Path, *names: str) -> tuple[dict[str, Any], list[np.ndarray]]:
+    """What `matlab_reader` answers."""
+    if not file.exists():
+        raise InputError(f"{file} does not exist.")
+    command = [sys.executable, "-P", str(READER), str(file), *names]
+    with (
+        readable(file, "MATLAB file"),
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process,
+    ):
+        stream: Any = process.stdout
+        form: dict[str, Any] = json.loads(stream.readline() or "null") or {}
+        pipe: Any = SimpleNamespace(read=stream.read)  # NumPy asks a file for its position
+        arrays = [np.lib.format.read_array(pipe, allow_pickle=False) for _ in range(form.get("n_arrays", 0))]
+    if not form:
+        raise InputError(f"{file} is damaged: it ends SciPy's reader of MATLAB files ({process.returncode}).")
+    if "error" in form:
+        raise InputError(f"{file} is not a readable MATLAB file: {form['error'].strip().rstrip('.')}.")
+    return form, arrays

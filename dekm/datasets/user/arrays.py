@@ -1,20 +1,26 @@
 """A user's arrays: files of rows or images."""
 
-import math
+import logging
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
+from dekm.datasets.dataset import Loaded
 from dekm.datasets.labels import label_vector
-from dekm.datasets.user.array_files import read, shapes
-from dekm.datasets.user.formats import format_of, opened_text
+from dekm.datasets.user import anndata_files
+from dekm.datasets.user.array_files import read, read_labels, shapes
+from dekm.datasets.user.features import as_samples, chosen_features, reshaped
+from dekm.datasets.user.formats import format_of
 from dekm.errors import InputError, shown
-from dekm.scaling import LARGEST_BYTE, check_channels_last, is_integer
+from dekm.scaling import SHORTEST_SIDE, check_channels_last
 
-CHANNEL_AXES = ("first", "last")
+logger = logging.getLogger(__name__)
+
+AXES = ("first", "last")
 LABELS = ("y", "Y", "target", "labels", "label", "gnd")  # usual names
+LONG = 8  # ratio of the sides above which a grey image is rather a series
 
 
 class Selected(NamedTuple):
@@ -31,8 +37,11 @@ def array(
     labels: str | None = None,
     array: str | None = None,
     label_array: str | None = None,
+    samples: str | None = None,
     channels: str | None = None,
-) -> tuple[Any, np.ndarray | None]:
+    image_shape: Sequence[int] | None = None,
+    features: Sequence[str] | None = None,
+) -> Loaded:
     """Load rows or images from a file of arrays.
 
     Parameters
@@ -43,19 +52,25 @@ def array(
         File of a format in `formats.ARRAYS`, with an array of shape (n, d), (n, h, w) or (n, h, w, c), or a
         sparse matrix.
     labels : str, optional
-        ``.npy`` or idx file of labels, or text file with one label per line.
+        File of labels, see `array_files.read_labels`.
     array, label_array : str, optional
         Names of the arrays in a file of several ones, see `select`.
+    samples : {"first", "last"}, optional
+        Axis of the samples; "last" for (h, w, n), as MATLAB has them. Without it, the last one is taken if it
+        alone has as many entries as there are labels.
     channels : {"first", "last"}, optional
         "first" for images of shape (n, c, h, w). Without it, images whose second axis seems to be that of the
         channels are an error.
+    image_shape : sequence of int, optional
+        (h, w) or (h, w, c) of images whose pixels are the columns of a matrix.
+    features : sequence of str, optional
+        Names of the columns to take, by their names in a file of AnnData.
 
     Returns
     -------
-    X : ndarray of shape (n, d) or (n, h, w, c), or csr_matrix
-        Images of bytes as uint8, all others as float32.
-    y : ndarray of shape (n,) or None
-        Labels; None for unlabelled data.
+    Loaded
+        Images of bytes as uint8, all others as `features.as_samples` returns them; rows
+        and columns of AnnData have names.
 
     Raises
     ------
@@ -64,54 +79,74 @@ def array(
     """
     file = Path(path)
     chosen = select(file, array, label_array)
-    X = as_samples(_channels_last(read(file, chosen.samples), file, channels), file)
-    if labels is not None and chosen.labels is not None:
+    y: np.ndarray | None = None
+    if chosen.labels is not None:
+        y = label_vector(read(file, chosen.labels), file)
+    if labels is not None and y is not None:
         raise InputError(f"labels={shown(labels)} should be left out: {file} has labels {chosen.labels}.")
-    if labels is None and chosen.labels is None:
-        return X, None
-    y = read(file, chosen.labels) if chosen.labels is not None else _read_labels(Path(str(labels)))
-    found = label_vector(y, labels or file)
-    if len(found) != X.shape[0]:
-        hint = " The samples seem to be on its last axis." if len(found) == X.shape[-1] else ""
-        raise InputError(
-            f"{labels or file}: {len(found)} labels should be {X.shape[0]}, one per row of {file}.{hint}"
+    X = _samples_first(read(file, chosen.samples), file, samples, None if y is None else len(y), labels)
+    if labels is not None:
+        y = read_labels(Path(labels), X.shape[0], file)
+    if y is not None and len(y) != X.shape[0]:
+        raise InputError(f"{file}: {len(y)} labels should be {X.shape[0]}, one per row of {chosen.samples}.")
+    X = _channels_last(reshaped(X, image_shape, file), file, channels)
+    _tell_shape(X, file, is_clear=samples is not None or y is not None)
+    rows, columns = anndata_files.names(file, chosen.samples) if format_of(file) == ".h5ad" else (None, None)
+    if rows is not None and len(rows) != X.shape[0]:
+        rows = None
+    if X.ndim != 2 or (columns is not None and len(columns) != X.shape[1]):
+        columns = None
+    if features is not None:
+        X, columns = chosen_features(X, columns, features, file)
+    return Loaded(as_samples(X, file), y, rows, columns)
+
+
+def _samples_first(X: Any, file: Path, samples: str | None, n_labels: int | None, labels: str | None) -> Any:
+    """An array with the axis of the samples moved to the front."""
+    if samples not in (None, *AXES):
+        raise InputError(f"samples={shown(samples)} should be first or last.")
+    if samples is None and labels is not None:
+        n_labels = _count_labels(Path(labels))
+    is_last = samples is None and n_labels not in (None, X.shape[0]) and n_labels == X.shape[-1]
+    if is_last:
+        logger.warning(
+            "%s: the samples are taken from the last axis of shape %s, which alone has as many entries as "
+            "there are labels; samples: last says so",
+            file,
+            X.shape,
         )
-    return X, found
+    if samples != "last" and not is_last:
+        return X
+    return X.T.tocsr() if not isinstance(X, np.ndarray) else np.moveaxis(X, -1, 0)
 
 
-def array_shape(file: Path, array: str | None = None, label_array: str | None = None) -> tuple[int, ...]:
+def _count_labels(file: Path) -> int | None:
+    """Number of labels in an array of labels; None for other files."""
+    if format_of(file) not in (".npy", ".idx", ".mat"):
+        return None
+    found = list(shapes(file).values())
+    return max(found[0], default=0) if len(found) == 1 else None
+
+
+def array_shape(
+    file: Path, array: str | None = None, label_array: str | None = None, samples: str | None = None
+) -> tuple[int, ...]:
     """Shape of the samples in a file of arrays, of which as little as possible is read.
-
-    Parameters
-    ----------
-    file : Path
-        The file.
-    array, label_array : str, optional
-        Names of the arrays in it, see `select`.
-
-    Returns
-    -------
-    tuple of int
-        The shape.
 
     Raises
     ------
     InputError
         If the file is damaged, or it is unclear which array is meant.
     """
-    return shapes(file)[select(file, array, label_array).samples]
+    shape = shapes(file)[select(file, array, label_array).samples]
+    return (shape[-1], *shape[:-1]) if samples == "last" else shape
 
 
 def select(file: Path, array: str | None = None, label_array: str | None = None) -> Selected:
     """Which arrays of a file are the samples and the labels.
 
-    Parameters
-    ----------
-    file : Path
-        The file.
-    array, label_array : str, optional
-        Their names. By default the labels are the only array with a usual name of labels, and the samples the
-        only other one, or X in a file of AnnData.
+    By default the labels are the only array with a usual name of labels, and the samples the only other one,
+    or X in a file of AnnData.
 
     Raises
     ------
@@ -142,7 +177,7 @@ def select(file: Path, array: str | None = None, label_array: str | None = None)
 def _channels_last(X: Any, file: Path, channels: str | None) -> Any:
     if channels is None and X.ndim == 4:
         check_channels_last(file, X.shape, "set channels to first, or to last if it is right")
-    if channels not in (None, *CHANNEL_AXES):
+    if channels not in (None, *AXES):
         raise InputError(f"channels={shown(channels)} should be first or last, for an array.")
     if channels is not None and X.ndim != 4:
         raise InputError(
@@ -151,52 +186,23 @@ def _channels_last(X: Any, file: Path, channels: str | None) -> Any:
     return np.moveaxis(X, 1, -1) if channels == "first" else X
 
 
-def _read_labels(file: Path) -> Any:
-    if format_of(file) in (".npy", ".idx"):
-        return read(file, "")
-    with opened_text(file, "list of labels") as stream:
-        lines = stream.read().splitlines()
-    empty = [number for number, line in enumerate(lines, 1) if not line.strip()]
-    if empty:
-        raise InputError(f"{file}: line {empty[0]} has no label.")
-    return np.array([line.strip() for line in lines])
-
-
-def as_samples(X: Any, file: object) -> Any:
-    """Samples of a user as images in uint8 or float32, or as rows in float32.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d), (n, h, w) or (n, h, w, c), or sparse matrix
-        Numbers.
-    file : object
-        Where they come from, for error messages.
-
-    Raises
-    ------
-    InputError
-        If the shape is another one, or a value is not a finite number.
-    """
-    if X.dtype.kind not in "buif":
-        raise InputError(f"{file}: values of type {X.dtype} should be numbers.")
-    if sparse.issparse(X):
-        rows = sparse.csr_matrix(X, dtype=np.float32)
-        _check_finite(rows.data, file)
-        return rows
-    if X.ndim not in (2, 3, 4) or not math.prod(X.shape):
-        raise InputError(f"{file}: shape {X.shape} should be (n, d), (n, h, w) or (n, h, w, c).")
-    if X.ndim == 3:
-        X = X[..., np.newaxis]
-    if X.ndim == 4 and is_integer(X.dtype) and X.min() >= 0 and X.max() <= LARGEST_BYTE:
-        return np.ascontiguousarray(X, dtype=np.uint8)
-    with np.errstate(over="ignore"):
-        samples = np.ascontiguousarray(X, dtype=np.float32)
-    _check_finite(samples, file)
-    return samples
-
-
-def _check_finite(values: np.ndarray, file: object) -> None:
-    wrong = np.argwhere(~np.isfinite(values))
-    if len(wrong):
-        place = ", ".join(str(int(i)) for i in wrong[0])
-        raise InputError(f"{file}: the value at [{place}] is not a finite number.")
+def _tell_shape(X: Any, file: Path, *, is_clear: bool) -> None:
+    """Log what an array is taken for, with a warning if its axes may be others."""
+    if X.ndim not in (3, 4):
+        return
+    n, h, w, *c = X.shape
+    logger.info("%s: %d images of %dx%d pixels and %d channels", file, n, h, w, *(c or [1]))
+    if c:
+        return
+    if min(h, w) < SHORTEST_SIDE or max(h, w) > LONG * min(h, w):
+        logger.warning(
+            "%s: an array of shape %s is read as %d grey images of %dx%d pixels; if it holds series "
+            "(n, time, channels), save them as rows, X.reshape(len(X), -1)",
+            file, X.shape, n, h, w,
+        )  # fmt: skip
+    elif n == h != w and not is_clear:
+        logger.warning(
+            "%s: an array of shape %s is read as %d grey images of %dx%d pixels; if the samples are on the "
+            "last axis, as MATLAB has them, set samples: last",
+            file, X.shape, n, h, w,
+        )  # fmt: skip

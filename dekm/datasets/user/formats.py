@@ -24,15 +24,7 @@ ENDINGS = f"{', '.join(ARRAYS + TABLES)}; after {', '.join(COMPRESSED)} may foll
 def format_of(file: Path) -> str:
     """Ending of a file's name in lower case, without that of a compression; ".idx" for all idx files.
 
-    Parameters
-    ----------
-    file : Path
-        The file.
-
-    Returns
-    -------
-    str
-        One of `TABLES` or `ARRAYS`; an empty string for any other file.
+    One of `TABLES` or `ARRAYS`; an empty string for any other file.
     """
     packed = file.suffix.lower() in OPENERS
     name = file.name.lower()
@@ -44,14 +36,7 @@ def format_of(file: Path) -> str:
 
 @contextlib.contextmanager
 def opened_bytes(file: Path, what: str) -> Iterator[IO[bytes]]:
-    """Open a file, unpacked if its name ends like that of a compressed one.
-
-    Parameters
-    ----------
-    file : Path
-        The file.
-    what : str
-        Expected type of file, for error messages.
+    """Open a file, unpacked if its name ends like that of a compressed one; `what` is its expected type.
 
     Raises
     ------
@@ -72,15 +57,23 @@ def opened_text(file: Path, what: str) -> Iterator[TextIO]:
     Raises
     ------
     InputError
-        If the file cannot be read, or is in UTF-16.
+        If the file cannot be read, or is in another encoding.
     """
     with opened_bytes(file, what) as stream:
         start = stream.read(2)
     if start in UTF_16 or b"\0" in start:
         raise InputError(f"{file} is in UTF-16; save it in UTF-8.")
     opener = OPENERS.get(file.suffix.lower(), open)
-    with (
-        readable(file, what, lzma.LZMAError),
-        opener(file, "rt", encoding="utf-8-sig", newline="") as stream,
-    ):
-        yield stream
+    try:
+        with (
+            readable(file, what, lzma.LZMAError),
+            opener(file, "rt", encoding="utf-8-sig", newline="") as stream,
+        ):
+            yield stream
+    except InputError as error:
+        if isinstance(error.__cause__, UnicodeDecodeError):
+            raise InputError(
+                f"{file} is not in UTF-8, but probably in Latin-1 or Windows-1252; save it in UTF-8 "
+                f"(iconv -f WINDOWS-1252 -t UTF-8)."
+            ) from error
+        raise

@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PIL import Image, ImageOps
+from PIL import Image, ImageOps, UnidentifiedImageError
 
-from dekm.datasets.raw.pictures import picture
+from dekm.datasets.dataset import Loaded
+from dekm.datasets.raw.pictures import MAX_PIXELS, picture
+from dekm.datasets.user.features import as_samples
 from dekm.datasets.user.folders import IMAGE_SUFFIXES, first_names, list_files, log_ignored
 from dekm.errors import InputError, shown
 
@@ -16,6 +18,7 @@ logger = logging.getLogger(__name__)
 
 MODES = {1: "L", 3: "RGB"}
 LARGEST_SIDE = 2**12
+TIFF_STARTS = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 
 
 @dataclass
@@ -28,18 +31,22 @@ class Findings:
         Images with transparent pixels.
     paged : list of Path
         Images with further pages or frames.
-    damaged : dict of Path to str
-        What is wrong with the images that cannot be read.
+    cut : list of Path
+        Images in colour whose 16 bits per channel were read as 8.
+    damaged, unknown : dict of Path to str
+        What is wrong with the images that are damaged, and with those that are sound but cannot be read.
     """
 
     transparent: list[Path] = field(default_factory=list)
     paged: list[Path] = field(default_factory=list)
+    cut: list[Path] = field(default_factory=list)
     damaged: dict[Path, str] = field(default_factory=dict)
+    unknown: dict[Path, str] = field(default_factory=dict)
 
 
 def images(
     raw_dir: Path, *, path: str, image_size: Any = None, channels: int = 3, skip_damaged: bool = False
-) -> tuple[np.ndarray, np.ndarray | None, list[str]]:
+) -> Loaded:
     """Load the images of a folder, sorted by path.
 
     Parameters
@@ -53,21 +60,18 @@ def images(
     channels : {3, 1}, default=3
         3 converts all images to RGB, 1 to grey; transparent pixels become white first.
     skip_damaged : bool, default=False
-        Whether to leave out images that cannot be read.
+        Whether to leave out images that are damaged.
 
     Returns
     -------
-    X : ndarray of shape (n, h, w, channels)
-        Images, uint8; of a file of several pages or frames, the first.
-    y : ndarray of shape (n,) or None
-        Labels; None for unlabelled data.
-    names : list of str
-        The files.
+    Loaded
+        Images of shape (n, h, w, channels); of a file of several pages or frames, the first. Those of 8 bits
+        per channel are uint8; grey ones of 16 or 32 bits or of floats are float32, with their own values.
 
     Raises
     ------
     InputError
-        If an option is invalid, a file is not an image with 8 bits per channel, or sizes differ.
+        If an option is invalid, an image cannot be read, or sizes or depths differ.
     """
     if channels not in MODES or isinstance(channels, bool):
         raise InputError(f"channels={shown(channels)} should be 1 or 3.")
@@ -83,13 +87,21 @@ def images(
     files, y = [files[i] for i in whole], None if y is None else y[whole]
     pixels = [image for image in read if image is not None]
     for file, image in zip(files, pixels, strict=True):
+        if image.dtype != pixels[0].dtype:
+            bits = ["8 bits" if array.dtype == np.uint8 else "more" for array in (image, pixels[0])]
+            raise InputError(
+                f"{file} has {bits[0]} per pixel, {files[0]} {bits[1]}: their grey values cannot be "
+                "compared; convert them to one depth."
+            )
         if image.shape != pixels[0].shape:
             raise InputError(
                 f"{file}: shape {image.shape[:2]} differs from that of {files[0]}, {pixels[0].shape[:2]}; "
                 "set image_size."
             )
     X = np.stack(pixels).reshape(len(pixels), *pixels[0].shape[:2], channels)
-    return X, y, [str(file) for file in files]
+    if X.dtype != np.uint8:
+        logger.info("%s: grey values from %g to %g", folder, X.min(), X.max())
+    return Loaded(as_samples(X, folder), y, [str(file) for file in files])
 
 
 def _size(image_size: Any) -> tuple[int, int] | None:
@@ -112,19 +124,35 @@ def _read_image(file: Path, mode: str, size: tuple[int, int] | None, findings: F
     """The pixels of an image; None, with an entry in the findings, if it cannot be read."""
     try:
         with picture(file, file) as image:
-            if image.mode.startswith(("I", "F")):
-                raise InputError(
-                    f"{file}: an image of mode {shown(image.mode)} should have 8 bits per channel."
-                )
-            upright = _on_white(ImageOps.exif_transpose(image), file, findings).convert(mode)
-            if size is not None:
-                upright = upright.resize((size[1], size[0]), Image.Resampling.BILINEAR)
             if getattr(image, "n_frames", 1) > 1:
                 findings.paged.append(file)
-            return np.asarray(upright)
+            if any(";16" in str(tile[3]) for tile in getattr(image, "tile", ())) and not _is_deep(image):
+                findings.cut.append(file)
+            upright = ImageOps.exif_transpose(image)
+            if _is_deep(upright):  # Pillow resizes floats, and would cut all else to 8 bits
+                upright = Image.fromarray(np.asarray(upright).astype(np.float32))
+            else:
+                upright = _on_white(upright, file, findings).convert(mode)
+            if size is not None:
+                upright = upright.resize((size[1], size[0]), Image.Resampling.BILINEAR)
+            pixels = np.asarray(upright)
+            return np.stack([pixels] * len(mode), axis=-1) if _is_deep(upright) else pixels
     except InputError as error:
-        findings.damaged[file] = str(error)
+        is_unknown = isinstance(error.__cause__, UnidentifiedImageError) and _is_tiff(file)
+        is_unknown = is_unknown or " is more than " in str(error)
+        (findings.unknown if is_unknown else findings.damaged)[file] = str(error)
         return None
+
+
+def _is_deep(image: Image.Image) -> bool:
+    """Whether an image is grey with more than 8 bits per pixel."""
+    return image.mode.startswith(("I", "F"))
+
+
+def _is_tiff(file: Path) -> bool:
+    """Whether a file starts as a TIFF, of whose many forms Pillow reads the usual ones."""
+    with file.open("rb") as stream:
+        return stream.read(4) in TIFF_STARTS
 
 
 def _on_white(image: Image.Image, file: Path, findings: Findings) -> Image.Image:
@@ -146,6 +174,13 @@ def _tell(folder: Path, findings: Findings, n_files: int, *, skip_damaged: bool)
     InputError
         If images are damaged, unless they are skipped and others are left.
     """
+    if findings.unknown:
+        first = next(iter(findings.unknown.values()))
+        raise InputError(
+            f"{folder}: {len(findings.unknown)} of {n_files} images have a form that cannot be read; convert "
+            f"them, for example to PNG or to a TIFF of one grey channel and at most {MAX_PIXELS} pixels. The "
+            f"first: {first}"
+        )
     damaged = list(findings.damaged)
     if damaged and (not skip_damaged or len(damaged) == n_files):
         reasons = "\n  ".join(findings.damaged.values())
@@ -157,6 +192,7 @@ def _tell(folder: Path, findings: Findings, n_files: int, *, skip_damaged: bool)
         ("left out, because they cannot be read", damaged),
         ("transparent pixels became white", findings.transparent),
         ("only the first page or frame was read", findings.paged),
+        ("16 bits per channel of colour were read as 8", findings.cut),
     ):
         if files:
             logger.warning("%s: %s: %s", folder, text, first_names(folder, files))

@@ -1,19 +1,23 @@
 """A user's own loader: a function that returns samples and labels."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from dekm.datasets.dataset import Loaded
 from dekm.datasets.labels import label_vector
-from dekm.datasets.user.arrays import as_samples
+from dekm.datasets.user.features import as_samples, chosen_features
 from dekm.errors import InputError, shown
 from dekm.outside import load_attribute
 from dekm.scaling import check_channels_last
 
 
-def outside(raw_dir: Path, *, loader: str, path: str | None = None) -> tuple[Any, np.ndarray | None]:
+def outside(
+    raw_dir: Path, *, loader: str, path: str | None = None, features: Sequence[str] | None = None
+) -> Loaded:
     """Load the data that a function outside of the package returns.
 
     Parameters
@@ -22,17 +26,17 @@ def outside(raw_dir: Path, *, loader: str, path: str | None = None) -> tuple[Any
         Ignored.
     loader : str
         Import path "module:function" of the function. It is called without arguments, or with `path`, and
-        returns samples X, an array or a sparse matrix of shape (n, d), (n, h, w) or (n, h, w, c), and labels
-        y of shape (n,) or None.
+        returns samples X, an array, data frame or sparse matrix of shape (n, d), (n, h, w) or (n, h, w, c),
+        and labels y of shape (n,) or None.
     path : str, optional
         File or folder that the function reads.
+    features : sequence of str, optional
+        Names of the columns of a data frame to take.
 
     Returns
     -------
-    X : ndarray or csr_matrix
-        uint8 images unchanged, all others as float32.
-    y : ndarray of shape (n,) or None
-        Labels; None for unlabelled data.
+    Loaded
+        uint8 images unchanged, all others as `features.as_samples` returns them.
 
     Raises
     ------
@@ -46,13 +50,15 @@ def outside(raw_dir: Path, *, loader: str, path: str | None = None) -> tuple[Any
     except Exception as error:
         text = str(error).partition("\n")[0]
         raise InputError(f"{name} should return X and y: {type(error).__name__}: {text}.") from error
-    samples = as_samples(_as_array(X, name), name)
-    if y is None:
-        return samples, None
-    labels = label_vector(y, name)
-    if len(labels) != samples.shape[0]:
+    columns = [str(column) for column in X.columns] if hasattr(X, "columns") else None
+    X = _as_array(X, name)
+    if features is not None:
+        X, columns = chosen_features(X, columns, features, name)
+    samples = as_samples(X, name)
+    labels = None if y is None else label_vector(y, name)
+    if labels is not None and len(labels) != samples.shape[0]:
         raise InputError(f"{name}: {len(labels)} labels should be {samples.shape[0]}, one per sample.")
-    return samples, labels
+    return Loaded(samples, labels, None, columns)
 
 
 def _as_array(X: Any, name: str) -> Any:

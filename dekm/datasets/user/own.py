@@ -9,7 +9,7 @@ from dekm.datasets.user import tables
 from dekm.datasets.user.arrays import array_shape
 from dekm.datasets.user.folders import IMAGE_SUFFIXES, TEXT_SUFFIXES, list_files, visible_files
 from dekm.datasets.user.formats import ARRAYS, ENDINGS, TABLES, format_of
-from dekm.datasets.user.table_files import most_rows, read_table
+from dekm.datasets.user.table_files import Form, most_rows, open_table
 from dekm.errors import InputError, shown
 from dekm.scaling import TABLE_SCALINGS
 
@@ -17,6 +17,8 @@ Kind = Literal["images", "text", "table"]
 
 LICENCE = "the user's own data"
 TEXT_SCALINGS = ("unit", "paper")
+COLUMN_SETTINGS = ("label_column", "text_column", "name_column")
+LIST_SETTINGS = ("ignore_columns", "categories")
 
 
 def own_dataset(name: str, block: Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> Dataset:
@@ -28,16 +30,12 @@ def own_dataset(name: str, block: Mapping[str, Any], defaults: Mapping[str, Any]
         Key of the dataset.
     block : Mapping of str to Any
         `path` and `n_clusters`; optionally `label`, the name in tables; and the options of the loader:
-
-        - file of arrays: `labels`, `array`, `label_array` and `channels`, see `arrays.array`;
-        - table: `label_column` and `ignore_columns`, see `tables.table`, and for texts `text_column`,
-          `label_column`, `stem` and `scaling`, see `texts.from_column`;
-        - folder of images: `image_size`, `channels` and `skip_damaged`, see `images.images`;
-        - folder of texts: `stem` and `scaling`, see `texts.from_folder`.
+        `arrays.array` for a file of arrays, `tables.table` for a table or, with `text_column`,
+        `texts.from_column`, `images.images` for a folder of images, `texts.from_folder` for one of texts. A
+        folder of both needs `kind`, "images" or "text". A path may start with "~", the home folder.
 
         Rows of numbers, of a table or an array, have the option `scaling` too, see
-        `dekm.scaling.learn_column_scaling`. A folder of both images and texts needs `kind`, "images" or
-        "text". A path may start with "~", the home folder.
+        `dekm.scaling.learn_column_scaling`.
 
         Instead of a file or folder, a `loader`, the import path "module:function" of a function, see
         `loaders.outside`; it needs `kind`, "images", "text" or "table", and may have a `path`.
@@ -56,7 +54,7 @@ def own_dataset(name: str, block: Mapping[str, Any], defaults: Mapping[str, Any]
     """
     options, given = dict(block), dict(defaults or {})
     if "loader" in options:
-        return _loaded_dataset(name, options)
+        return _loaded_dataset(name, options, given)
     path = find_path(_pop(name, options, "path", str, "a path"))
     n_clusters = _pop(name, options, "n_clusters", int, "an integer >= 1")
     if n_clusters < 1:
@@ -68,8 +66,9 @@ def own_dataset(name: str, block: Mapping[str, Any], defaults: Mapping[str, Any]
     accepted = RawSet(loader).options()
     options = {key: value for key, value in given.items() if key in accepted} | options
     scaling = _pop_scaling(name, options, kind)
-    if isinstance(options.get("ignore_columns"), str):
-        options["ignore_columns"] = [options["ignore_columns"]]
+    for setting in LIST_SETTINGS:
+        if isinstance(options.get(setting), str):
+            options[setting] = [options[setting]]
     if isinstance(options.get("labels"), str):
         options["labels"] = str(find_path(options["labels"]))
     dataset = Dataset(label, kind, None, n_clusters, None, loader, LICENCE, scaling=scaling)
@@ -92,32 +91,8 @@ def most_samples(dataset: Dataset) -> int | None:
     if path.is_dir():
         return len(list_files(path, IMAGE_SUFFIXES if dataset.kind == "images" else TEXT_SUFFIXES)[0])
     if format_of(path) in ARRAYS:
-        return array_shape(path, dataset.options.get("array"), dataset.options.get("label_array"))[0]
+        return _array_shape(path, dataset.options)[0]
     return most_rows(path)
-
-
-def feature_names(dataset: Dataset) -> list[str] | None:
-    """Names of the columns of a user's table that are features.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        Any dataset.
-
-    Returns
-    -------
-    list of str or None
-        Names in the order of the columns; None if the dataset is not a user's table.
-
-    Raises
-    ------
-    InputError
-        If the table cannot be read.
-    """
-    if not dataset.loader.endswith("tables:table"):
-        return None
-    ignored = dataset.options.get("ignore_columns", ())
-    return tables.feature_names(Path(dataset.options["path"]), dataset.options.get("label_column"), ignored)
 
 
 def find_path(path: str) -> Path:
@@ -143,11 +118,11 @@ def _pop_scaling(name: str, options: dict[str, Any], kind: str) -> str:
     return str(options.pop("scaling", "auto")) if kind == "table" else "none"
 
 
-def _loaded_dataset(name: str, options: dict[str, Any]) -> Dataset:
+def _loaded_dataset(name: str, options: dict[str, Any], given: Mapping[str, Any]) -> Dataset:
     """Dataset that a function outside of the package loads."""
     n_clusters = _pop(name, options, "n_clusters", int, "an integer >= 1")
     label = _pop(name, options, "label", str, "a name", default=name)
-    kind = _pop(name, options, "kind", str, "'images', 'text' or 'table'")
+    kind = _pop(name, options, "kind", str, "'images', 'text' or 'table'", default=given.get("kind"))
     if "path" in options:
         options["path"] = str(find_path(options["path"]))
         if not Path(options["path"]).exists():
@@ -164,14 +139,37 @@ def _check_options(name: str, dataset: Dataset) -> None:
     labels = options.get("labels")
     if labels is not None and not (isinstance(labels, str) and Path(labels).is_file()):
         raise InputError(f"{name}: labels={shown(labels)} should be an existing file.")
-    columns = {key: options[key] for key in ("label_column", "text_column") if key in options}
-    ignored = options.get("ignore_columns", [])
-    if not isinstance(ignored, list | tuple) or not all(isinstance(column, str) for column in ignored):
-        raise InputError(f"{name}: ignore_columns={shown(ignored)} should be a list of names of columns.")
-    if columns or ignored:
-        names, _ = read_table(path, ignored=ignored, wanted=list(columns.values()))
-        for setting, column in columns.items():
-            tables.column_position(path, names, setting, column)
+    for setting in LIST_SETTINGS:
+        columns = options.get(setting, [])
+        if not isinstance(columns, list | tuple) or not all(isinstance(column, str) for column in columns):
+            raise InputError(f"{name}: {setting}={shown(columns)} should be a list of names of columns.")
+    _check_form(name, options)
+    if format_of(path) not in TABLES:
+        return
+    named = [(setting, options[setting]) for setting in COLUMN_SETTINGS if setting in options]
+    named += [(setting, column) for setting in LIST_SETTINGS for column in options.get(setting, ())]
+    if named:
+        table = open_table(
+            path, Form(options.get("separator"), options.get("decimal", "."), options.get("header"))
+        )
+        for setting, column in named:
+            try:
+                tables.check_column(table, setting, column)
+            except InputError as error:
+                raise InputError(f"{name}: {error}") from error
+
+
+def _check_form(name: str, options: Mapping[str, Any]) -> None:
+    separator, decimal = options.get("separator"), options.get("decimal", ".")
+    if separator is not None and not (isinstance(separator, str) and len(separator) == 1):
+        raise InputError(f"{name}: separator={shown(separator)} should be one character.")
+    if decimal not in (".", ","):
+        raise InputError(f"{name}: decimal={shown(decimal)} should be '.' or ','.")
+    if not isinstance(options.get("header"), bool | None):
+        raise InputError(f"{name}: header={shown(options['header'])} should be true or false.")
+    shape = options.get("image_shape", [1, 1])
+    if not isinstance(shape, list | tuple) or not all(type(side) is int and side > 0 for side in shape):
+        raise InputError(f"{name}: image_shape={shown(shape)} should be [h, w] or [h, w, c].")
 
 
 def _loader(name: str, path: Path, wanted: str, options: Mapping[str, Any]) -> tuple[Kind, str]:
@@ -188,12 +186,18 @@ def _loader(name: str, path: Path, wanted: str, options: Mapping[str, Any]) -> t
         )
     if not path.exists():
         raise InputError(f"{name}: path={shown(str(path))} does not exist.")
+    if not path.is_file():
+        raise InputError(f"{name}: path={shown(str(path))} is neither a file nor a folder.")
+    numbers: Kind = "images" if options.get("image_shape") else "table"
     if format_of(path) in TABLES:
-        return ("text", "texts:from_column") if "text_column" in options else ("table", "tables:table")
+        return ("text", "texts:from_column") if "text_column" in options else (numbers, "tables:table")
     if format_of(path) in ARRAYS:
-        shape = array_shape(path, options.get("array"), options.get("label_array"))
-        return ("images" if len(shape) > 2 else "table"), "arrays:array"
+        return ("images" if len(_array_shape(path, options)) > 2 else numbers), "arrays:array"
     raise InputError(f"{name}: path={shown(str(path))} should be a folder or end with {ENDINGS}.")
+
+
+def _array_shape(path: Path, options: Mapping[str, Any]) -> tuple[int, ...]:
+    return array_shape(path, *(options.get(name) for name in ("array", "label_array", "samples")))
 
 
 def _kind_of_folder(name: str, path: Path) -> str:

@@ -1,195 +1,319 @@
-"""Tables of a user, read row by row: CSV, TSV, JSON Lines and Parquet files."""
+"""Tables of a user: CSV, TSV, JSON Lines and Parquet files, read as columns of numbers or as cells."""
 
 import csv
 import json
-import logging
 import re
-from collections.abc import Collection, Iterator
+from array import array
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from dekm.datasets.user.cells import to_number
+import numpy as np
+
+from dekm.datasets.user.cells import kind_of, looks_like_data, to_number
 from dekm.datasets.user.formats import format_of, opened_text
 from dekm.errors import InputError, shown
-from dekm.files.reading import readable
-
-logger = logging.getLogger(__name__)
 
 LONGEST_CELL = 2**30  # characters
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 OTHERS = ";\t|,"  # written by other programs instead
-INDEX_NAME = re.compile(r"(__index_level_\d+__|Unnamed: 0)\Z")  # of a pandas index that was saved as a column
+INDEX_NAME = re.compile(r"(__index_level_\d+__|Unnamed: 0(\.\d+)?)\Z")  # of a pandas index saved as a column
 Rows = Iterator[tuple[int, list[Any]]]
 
 
-def read_table(
-    file: Path, *, ignored: Collection[str] = (), wanted: Collection[str] = ()
-) -> tuple[list[str], Rows]:
-    """Open a table.
+@dataclass(frozen=True)
+class Form:
+    """How a file of text is written.
 
-    The index of a pandas data frame that was saved with it is no column of the table.
+    Attributes
+    ----------
+    separator : str or None
+        Character between the cells; None for that of the ending of the name.
+    decimal : str
+        Decimal point, "." or ",".
+    header : bool or None
+        Whether the first row names the columns; None if it does, unless it looks like data.
+    """
 
-    Parameters
+    separator: str | None = None
+    decimal: str = "."
+    header: bool | None = None
+
+
+@dataclass
+class Wrong:
+    """The cells of a column that are no numbers: their kinds, the first of them and its row."""
+
+    row: int
+    cell: Any
+    kinds: Counter[str] = field(default_factory=Counter)
+
+    def add(self, cell: Any) -> None:
+        """Count a cell."""
+        self.kinds[kind_of(cell)] += 1
+
+
+@dataclass
+class Columns:
+    """What was read.
+
+    Attributes
+    ----------
+    X : array of shape (n, d)
+        The numbers, float64 or float32; NaN where a cell is none.
+    names : list of str
+        Name of each column of X; a column of lists gives several, "name[0]", "name[1]", ...
+    wrong : dict of str to Wrong
+        The cells that are no numbers, by column.
+    cells : dict of str to list
+        The cells of the columns that are not read as numbers.
+    """
+
+    X: np.ndarray
+    names: list[str]
+    wrong: dict[str, Wrong]
+    cells: dict[str, list[Any]]
+
+
+@dataclass
+class Table:
+    """A table of which the names of the columns are known.
+
+    Attributes
     ----------
     file : Path
-        Table of one of the formats in `formats.TABLES`.
-    ignored : collection of str
-        Columns to leave out.
-    wanted : collection of str
-        Columns to keep even if they are an index.
-
-    Returns
-    -------
+        The file.
     names : list of str
-        Names of the columns.
-    rows : iterator of tuple of (int, list)
-        Number and cells of each row; the number is that of the line in a file of text, and counts from 1 in a
-        Parquet file.
+        Names of all columns.
+    index : set of str
+        Those that are the saved index of a data frame.
+    """
+
+    file: Path
+    names: list[str]
+    index: set[str] = field(default_factory=set)
+
+    def read(self, numbers: Sequence[str], others: Collection[str]) -> Columns:
+        """Some columns as numbers, some as cells."""
+        raise NotImplementedError
+
+
+@dataclass
+class RowTable(Table):
+    """A table of text, read row by row."""
+
+    form: Form = field(default_factory=Form)
+    objects: Sequence[tuple[int, Mapping[str, Any]]] | None = None
+
+    def read(self, numbers: Sequence[str], others: Collection[str]) -> Columns:
+        """Some columns as numbers, some as cells."""
+        places = [self.names.index(name) for name in numbers]
+        cells: dict[str, list[Any]] = {name: [] for name in others}
+        found = _Numbers(self.file, numbers, self.form.decimal)
+        for row, values in self.rows():
+            found.add(row, [values[place] for place in places])
+            for name, column in cells.items():
+                column.append(values[self.names.index(name)])
+        return Columns(*found.matrix(), found.wrong, cells)
+
+    def rows(self) -> Rows:
+        """Number and cells of each row; the number is that of its line."""
+        if self.objects is not None:
+            for number, value in self.objects:
+                yield number, [value.get(name) for name in self.names]
+            return
+        rows = _csv_rows(self.file, self.form)
+        if self.form.header is not False:
+            next(rows, None)
+        for number, cells in rows:
+            if len(cells) != len(self.names):
+                raise InputError(
+                    f"{self.file}: row {number} has {len(cells)} cells; the first row names "
+                    f"{len(self.names)}.{separator_hint(self)}"
+                )
+            yield number, cells
+
+
+class _Numbers:
+    """The numbers of some columns, as they are read row by row."""
+
+    def __init__(self, file: Path, names: Sequence[str], decimal: str) -> None:
+        self.file, self.columns, self.decimal = file, names, decimal
+        self.values, self.n_rows = array("d"), 0
+        self.wrong: dict[str, Wrong] = {}
+        self.widths: list[int | None] = []  # of lists; None for a column of single numbers
+
+    def add(self, row: int, cells: list[Any]) -> None:
+        """Add the cells of a row."""
+        values = self._quick(cells)
+        if values is None:
+            widths, flat = _flat(cells)
+            if self.widths and widths != self.widths:
+                self._refuse_widths(row, widths)
+            self.widths = widths
+            values = [self._number(row, name, cell) for name, cell in zip(self._owners(), flat, strict=True)]
+        elif not self.widths:
+            self.widths = [None] * len(cells)
+        self.values.extend(values)
+        self.n_rows += 1
+
+    def matrix(self) -> tuple[np.ndarray, list[str]]:
+        """The numbers as rows, and the names of their columns."""
+        names = list_names(self.columns, self.widths or [None] * len(self.columns))
+        return np.array(self.values).reshape(self.n_rows, len(names)), names
+
+    def _quick(self, cells: list[Any]) -> list[float] | None:
+        """The numbers of a row of plain ones, as most are; None for any other."""
+        try:
+            text = "".join(cells)
+            if self.decimal != "." or "_" in text or not text.isascii():
+                return None
+            values = list(map(float, cells))
+        except (TypeError, ValueError):
+            return None
+        return values if isfinite(sum(values)) else None
+
+    def _number(self, row: int, name: str, cell: Any) -> float:
+        number = to_number(cell, self.decimal)
+        if number is None:
+            self.wrong.setdefault(name, Wrong(row, cell)).add(cell)
+            return float("nan")
+        return number
+
+    def _owners(self) -> Iterator[str]:
+        for name, width in zip(self.columns, self.widths, strict=True):
+            yield from [name] * (1 if width is None else width)
+
+    def _refuse_widths(self, row: int, widths: list[int | None]) -> None:
+        for name, first, here in zip(self.columns, self.widths, widths, strict=True):
+            if first != here:
+                was, found = ("a single value" if w is None else f"a list of {w}" for w in (first, here))
+                raise InputError(
+                    f"{self.file}: row {row}, column {shown(name)} has {found}; it was {was} before."
+                )
+
+
+def _flat(cells: list[Any]) -> tuple[list[int | None], list[Any]]:
+    """Lengths of the cells that are lists, and all values one after the other."""
+    widths = [len(cell) if isinstance(cell, list) else None for cell in cells]
+    return widths, [value for cell in cells for value in (cell if isinstance(cell, list) else [cell])]
+
+
+def list_names(columns: Sequence[str], widths: Sequence[int | None]) -> list[str]:
+    """Names of the numbers in some columns; those of a list are numbered."""
+    return [
+        name
+        for column, width in zip(columns, widths, strict=True)
+        for name in ([column] if width is None else [f"{column}[{i}]" for i in range(width)])
+    ]
+
+
+def open_table(file: Path, form: Form | None = None) -> Table:
+    """Open a table, whose columns are not read yet.
 
     Raises
     ------
     InputError
-        If the file cannot be read, a column has no name or the name of another column, or there is no column
-        to ignore.
+        If the file cannot be read, or a column has no name or the name of another one.
     """
-    kind = format_of(file)
-    index: set[str] = set()
+    kind, form = format_of(file), form or Form()
     if kind == ".parquet":
-        names, index, rows = _read_parquet(file)
+        from dekm.datasets.user.parquet_files import open_parquet
+
+        table: Table = open_parquet(file)
     else:
-        names, rows = _read_jsonl(file) if kind == ".jsonl" else _read_csv(file, SEPARATORS[kind])
-    _check_names(file, names, ignored)
-    index |= {name for name in names if INDEX_NAME.match(name)}
-    index -= {*ignored, *wanted}
-    left_out = index.union(ignored)
-    kept = [i for i, name in enumerate(names) if name not in left_out]
-    return [names[i] for i in kept], _kept_cells(rows, kept, file, index)
+        table = _open_jsonl(file, form) if kind == ".jsonl" else _open_csv(file, form)
+    _check_names(file, table.names)
+    table.index |= {name for name in table.names if INDEX_NAME.match(name)}
+    return table
 
 
-def _kept_cells(rows: Rows, kept: list[int], file: Path, index: set[str]) -> Rows:
-    if index:
-        logger.info("%s: ignored, a saved index: %s", file, ", ".join(sorted(index)))
-    for number, cells in rows:
-        yield number, [cells[i] for i in kept]
-
-
-def _check_names(file: Path, names: list[str], ignored: Collection[str]) -> None:
+def _check_names(file: Path, names: list[str]) -> None:
     if not all(names):
         raise InputError(
             f"{file}: column {names.index('') + 1} has no name. If it numbers the rows, remove it, because "
             "it would be used as a feature (in pandas, to_csv(index=False))."
         )
-    twice = [name for name in names if names.count(name) > 1]
+    twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise InputError(f"{file}: column {shown(twice[0])} appears twice.")
-    for name in ignored:
-        if name not in names:
-            raise InputError(
-                f"ignore_columns: {file} has no column {shown(name)}; it has {', '.join(names)}."
-                f"{separator_hint(file, names)}"
-            )
 
 
 def most_rows(file: Path) -> int:
     """Maximum number of rows of a table, from the lines of a text file or the metadata of a Parquet file."""
     kind = format_of(file)
     if kind == ".parquet":
-        with readable(file, "Parquet file"), _open_parquet(file) as opened:
-            return int(opened.metadata.num_rows)
+        from dekm.datasets.user.parquet_files import count_rows
+
+        return count_rows(file)
     with opened_text(file, f"{kind[1:].upper()} file") as stream:
         return sum(1 for _ in stream) - (kind != ".jsonl")
 
 
-def separator_hint(file: Path, names: list[str]) -> str:
-    """Hint for error messages about a file that seems to have another separator.
-
-    Parameters
-    ----------
-    file : Path
-        The table.
-    names : list of str
-        Names of the columns.
-
-    Returns
-    -------
-    str
-        The hint, if the names contain another separator at least once per column; otherwise an empty string.
-    """
-    right = SEPARATORS.get(format_of(file))
+def separator_hint(table: Table) -> str:
+    """Hint for error messages about a file that seems to have another separator, else an empty text."""
+    right = SEPARATORS.get(format_of(table.file))
+    if isinstance(table, RowTable) and table.form.separator:
+        return ""
     for separator in OTHERS if right else "":
-        if separator != right and "".join(names).count(separator) >= len(names):
-            return f" The separator seems to be {separator!r}; it should be {right!r}."
+        if separator != right and "".join(table.names).count(separator) >= len(table.names):
+            return f" The separator seems to be {separator!r}; set separator: {json.dumps(separator)}."
     return ""
 
 
-def _read_csv(file: Path, separator: str) -> tuple[list[str], Rows]:
-    rows = _csv_rows(file, separator)
-    _, names = next(rows, (0, []))
+def _open_csv(file: Path, form: Form) -> RowTable:
+    _, names = next(_csv_rows(file, form), (0, []))
     if not names:
         raise InputError(f"{file} is empty; its first row should name the columns.")
-    if all(to_number(name) is not None for name in names):
-        raise InputError(f"{file}: row 1 should name the columns, but has only numbers.")
-    return names, _of_width(rows, names, file)
+    if form.header is False:
+        names = [f"column_{i + 1}" for i in range(len(names))]
+    elif form.header is None:
+        numbers = [to_number(name) is not None for name in names]
+        if all(numbers) or any(looks_like_data(name) for name in names):
+            given = "only numbers" if all(numbers) else f"{shown(names[numbers.index(True)])}"
+            raise InputError(
+                f"{file}: row 1 should name the columns, but has {given}. Add a row of names, or set header: "
+                "false, which names them column_1, column_2, ...; header: true takes row 1 for names."
+            )
+    return RowTable(file, names, form=form)
 
 
-def _csv_rows(file: Path, separator: str) -> Rows:
+def _csv_rows(file: Path, form: Form) -> Rows:
     csv.field_size_limit(LONGEST_CELL)  # of all readers of this process; by default 131,072
     with opened_text(file, "CSV file") as stream:
+        separator = form.separator or SEPARATORS[format_of(file)]
         reader = csv.reader(stream, delimiter=separator, strict=True)
         for cells in reader:
             if cells:
                 yield reader.line_num, cells
 
 
-def _of_width(rows: Rows, names: list[str], file: Path) -> Rows:
-    for number, cells in rows:
-        if len(cells) != len(names):
-            raise InputError(
-                f"{file}: row {number} has {len(cells)} cells; the first row names {len(names)}."
-                f"{separator_hint(file, names)}"
-            )
-        yield number, cells
-
-
-def _read_jsonl(file: Path) -> tuple[list[str], Rows]:
+def _open_jsonl(file: Path, form: Form) -> RowTable:
     """The keys of all objects in the order of their first use; one that an object lacks is an empty cell."""
-    objects = []
+    objects: list[tuple[int, dict[str, Any]]] = []
     with opened_text(file, "JSON Lines file") as stream:
         for number, line in enumerate(stream, 1):
-            value = json.loads(line) if line.strip() else {}
+            value = json.loads(line, object_pairs_hook=_once) if line.strip() else {}
             if not isinstance(value, dict):
                 raise InputError(f"{file}: line {number} should be an object, such as {{...}}.")
+            if TWICE in value:
+                raise InputError(f"{file}: line {number} has the key {shown(value[TWICE])} twice.")
             if value:
                 objects.append((number, value))
     names = list(dict.fromkeys(str(name) for _, value in objects for name in value))
     if not names:
         raise InputError(f"{file} is empty; each line should be an object, such as {{...}}.")
-    return names, ((number, [value.get(name) for name in names]) for number, value in objects)
+    return RowTable(file, names, form=form, objects=objects)
 
 
-def _read_parquet(file: Path) -> tuple[list[str], set[str], Rows]:
-    with readable(file, "Parquet file"):
-        opened = _open_parquet(file)
-        schema = opened.schema_arrow
-        described = (schema.pandas_metadata or {}).get("index_columns", [])
-        index = {name for name in described if isinstance(name, str)}  # a range is no column
-        return [str(name) for name in schema.names], index, _parquet_rows(file, opened)
+TWICE = ("a key that appears twice",)  # no key of JSON is a tuple
 
 
-def _open_parquet(file: Path) -> Any:
-    try:
-        from pyarrow import parquet
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"{file}: a Parquet file needs the package pyarrow: pip install 'dekm[parquet]'."
-        ) from error
-    return parquet.ParquetFile(file)
-
-
-def _parquet_rows(file: Path, opened: Any) -> Rows:
-    number = 0
-    with readable(file, "Parquet file"), opened:
-        for batch in opened.iter_batches():
-            for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                number += 1
-                yield number, list(cells)
+def _once(pairs: list[tuple[str, Any]]) -> dict[Any, Any]:
+    value: dict[Any, Any] = dict(pairs)
+    if len(value) < len(pairs):
+        value[TWICE] = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+    return value

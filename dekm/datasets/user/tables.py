@@ -1,27 +1,53 @@
 """A user's tables of numbers."""
 
-from array import array
-from collections.abc import Sequence
+import logging
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from dekm.datasets.dataset import Loaded
 from dekm.datasets.labels import label_vector
-from dekm.datasets.user.cells import to_number
-from dekm.datasets.user.table_files import read_table, separator_hint
+from dekm.datasets.user.array_files import read_labels
+from dekm.datasets.user.features import LISTED, as_samples, chosen_features, listed, reshaped
+from dekm.datasets.user.table_files import Columns, Form, Table, Wrong, open_table, separator_hint
 from dekm.errors import InputError, shown
 
-LARGEST = float(np.finfo(np.float32).max)
-COLUMN_HINT = (
-    " If the column holds labels, name it in label_column; if texts, in text_column; if neither, in "
-    "ignore_columns."
-)
+logger = logging.getLogger(__name__)
+
+LABEL_NAMES = {"label", "labels", "target", "targets", "class", "classes", "y", "gnd", "category", "species"}
+INDEX_NAMES = {
+    "id",
+    "ids",
+    "index",
+    "idx",
+    "row",
+    "rows",
+    "row_id",
+    "rownames",
+    "row_names",
+    "number",
+    "nr",
+    "no",
+}
 
 
 def table(
-    raw_dir: Path, *, path: str, label_column: str | None = None, ignore_columns: Sequence[str] = ()
-) -> tuple[np.ndarray, np.ndarray | None]:
+    raw_dir: Path,
+    *,
+    path: str,
+    label_column: str | None = None,
+    labels: str | None = None,
+    name_column: str | None = None,
+    ignore_columns: Sequence[str] = (),
+    categories: Sequence[str] = (),
+    image_shape: Sequence[int] | None = None,
+    separator: str | None = None,
+    decimal: str = ".",
+    header: bool | None = None,
+    features: Sequence[str] | None = None,
+) -> Loaded:
     """Load a table of numbers.
 
     Parameters
@@ -29,138 +55,159 @@ def table(
     raw_dir : Path
         Ignored.
     path : str
-        Table, see `table_files.read_table`; the first row of a file of text names the columns.
+        Table of one of the formats in `formats.TABLES`. A column of lists of numbers, such as embeddings,
+        gives a feature per number.
     label_column : str, optional
-        Name of the column of labels; all other columns are features.
+        Name of the column of labels; an empty cell is no label.
+    labels : str, optional
+        File of labels instead, see `array_files.read_labels`.
+    name_column : str, optional
+        Name of the column of what the samples are called.
     ignore_columns : sequence of str
         Names of columns that are no features.
+    categories : sequence of str
+        Names of columns of texts, each of whose values becomes a feature "name=value" that is 0 or 1.
+    image_shape : sequence of int, optional
+        (h, w) or (h, w, c) of images whose pixels are the columns, row by row.
+    separator, decimal, header
+        See `table_files.Form`.
+    features : sequence of str, optional
+        Names of the features, in their order; by default all other columns.
 
     Returns
     -------
-    X : ndarray of shape (n, d)
-        Features, float32.
-    y : ndarray of shape (n,) or None
-        Labels; None without `label_column`.
+    Loaded
+        X of shape (n, d), as `features.as_samples` returns them.
 
     Raises
     ------
     InputError
-        If the file is damaged, or a cell is not a finite number; the message names row and column.
+        If the file is damaged, a column does not exist, or a cell is not a finite number; the message names
+        all columns with such cells, and what to do.
     """
-    file = Path(path)
-    names, rows = read_table(file, ignored=ignore_columns, wanted=[label_column or ""])
-    label = column_position(file, names, "label_column", label_column)
-    hint = separator_hint(file, names) or ("" if label_column else COLUMN_HINT)
-    columns = [i for i in range(len(names)) if i != label]
-    values, labels = array("f"), []
-    for number, cells in rows:
-        values.extend(_number(cells[i], file, number, names[i], hint) for i in columns)
-        if label is not None:
-            labels.append(label_of(cells[label], file, number, names[label]))
-    X = np.array(values, dtype=np.float32).reshape(-1, len(columns)) if columns else np.empty((0, 0))
+    opened = open_table(Path(path), Form(separator, decimal, header))
+    roles = {"label_column": label_column, "name_column": name_column}
+    for setting, column in [*roles.items(), *(("categories", name) for name in categories)]:
+        check_column(opened, setting, column)
+    for column in ignore_columns:
+        check_column(opened, "ignore_columns", column)
+    others = [name for name in (label_column, name_column, *categories) if name is not None]
+    left_out = [name for name in opened.names if name in opened.index.union(ignore_columns) - set(others)]
+    numbers = [name for name in opened.names if name not in {*others, *left_out}]
+    if features is not None:
+        numbers = [name for name in numbers if _owns(name, features)]
+    read = opened.read(numbers, others)
+    if read.wrong:
+        raise InputError(explain(opened, read.wrong))
+    X, names = _with_categories(read, categories, features)
     if not X.size:
-        raise InputError(f"{file} has no rows of numbers.")
-    return X, None if label is None else label_vector(labels, file)
+        raise InputError(f"{path} has no rows of numbers.")
+    if features is None:
+        _tell(path, read, names, left_out, roles)
+    else:
+        X, names = chosen_features(X, names, features, path)
+    y = labels_of(path, read.cells, label_column, labels, len(X))
+    samples = [str(cell) for cell in read.cells[name_column]] if name_column else None
+    return Loaded(as_samples(reshaped(X, image_shape, path), path), y, samples, names)
 
 
-def feature_names(
-    file: Path, label_column: str | None = None, ignore_columns: Sequence[str] = ()
-) -> list[str]:
-    """Names of the columns that `table` loads as features.
-
-    Parameters
-    ----------
-    file : Path
-        The table.
-    label_column : str, optional
-        Name of the column of labels.
-    ignore_columns : sequence of str
-        Names of columns that are no features.
-
-    Returns
-    -------
-    list of str
-        Names in the order of the columns.
+def labels_of(
+    path: object, cells: Mapping[str, list[Any]], column: str | None, file: str | None, n_samples: int
+) -> np.ndarray | None:
+    """Labels of a table, from one of its columns or from a file of their own; None if there are none.
 
     Raises
     ------
     InputError
-        If the file cannot be read.
+        If both are given, or the file has not one label per row.
     """
-    names, _ = read_table(file, ignored=ignore_columns, wanted=[label_column or ""])
-    return [name for name in names if name != label_column]
-
-
-def column_position(file: Path, names: list[str], setting: str, column: str | None) -> Any:
-    """Position of the column that a setting names.
-
-    Parameters
-    ----------
-    file : Path
-        The table, for error messages.
-    names : list of str
-        Names of the columns.
-    setting : str
-        Name of the setting.
-    column : str or None
-        Value of the setting.
-
-    Returns
-    -------
-    int or None
-        Position from 0; None if `column` is None.
-
-    Raises
-    ------
-    InputError
-        If there is no such column.
-    """
-    if column is None:
-        return None
-    if column not in names:
+    if column is not None and file is not None:
         raise InputError(
-            f"{setting}={shown(column)}: {file} has no such column; it has {', '.join(names)}."
-            f"{separator_hint(file, names)}"
+            f"labels={shown(file)} should be left out: label_column={shown(column)} has the labels."
         )
-    return names.index(column)
+    if column is not None:
+        return label_vector(cells[column], path)
+    return None if file is None else read_labels(Path(file), n_samples, path)
 
 
-def label_of(cell: Any, file: Path, row: int, column: str) -> str:
-    """Label in a cell.
-
-    Parameters
-    ----------
-    cell : Any
-        The cell.
-    file : Path
-        The table, for error messages.
-    row : int
-        Number of the row, for error messages.
-    column : str
-        Name of the column, for error messages.
-
-    Returns
-    -------
-    str
-        The label.
-
-    Raises
-    ------
-    InputError
-        If the cell is empty.
-    """
-    text = "" if cell is None else str(cell).strip()
-    if not text:
-        raise InputError(f"{file}: row {row}, column {shown(column)} has no label.")
-    return text
+def check_column(table: Table, setting: str, column: str | None) -> None:
+    """Raise `InputError` if a setting names a column that the table has not."""
+    if column is not None and column not in table.names:
+        raise InputError(
+            f"{setting}: {table.file} has no column {shown(column)}; it has {listed(table.names)}."
+            f"{separator_hint(table)}"
+        )
 
 
-def _number(cell: Any, file: Path, row: int, column: str, hint: str) -> float:
-    number = to_number(cell)
-    if number is not None and abs(number) <= LARGEST:
-        return number
-    is_text = isinstance(cell, str) and cell.strip()
-    raise InputError(
-        f"{file}: row {row}, column {shown(column)}: {str(cell)[:60]!r} is not a finite number."
-        f"{hint if is_text else ''}"
-    )
+def _owns(column: str, features: Collection[str]) -> bool:
+    return column in features or any(feature.startswith(f"{column}[") for feature in features)
+
+
+def _with_categories(
+    read: Columns, categories: Sequence[str], features: Sequence[str] | None
+) -> tuple[np.ndarray, list[str]]:
+    """The numbers and, for each value of a category, a column of zeros and ones."""
+    parts, names = [read.X], list(read.names)
+    for column in categories:
+        cells = np.array([str(cell).strip() for cell in read.cells[column]])
+        start = f"{column}="
+        known = [name.removeprefix(start) for name in features or () if name.startswith(start)]
+        values = known or sorted(set(cells.tolist()))
+        if other := sorted(set(cells.tolist()) - set(values)):
+            logger.warning(
+                "column %s: the run was made without the values %s", column, ", ".join(other[:LISTED])
+            )
+        parts.append((cells[:, np.newaxis] == np.array(values)).astype(np.float32))
+        names += [f"{start}{value}" for value in values]
+    return (np.concatenate(parts, axis=1), names) if len(parts) > 1 else (read.X, names)
+
+
+def _tell(
+    path: str, read: Columns, names: list[str], left_out: list[str], roles: Mapping[str, str | None]
+) -> None:
+    """Log what is a feature and what is not, and the features that look like labels or row numbers."""
+    shown_names = names if len(names) <= 2 * LISTED else [*names[:LISTED], "...", names[-1]]
+    logger.info("%s: %d features: %s", path, len(names), ", ".join(shown_names))
+    named = [f"{name} ({setting})" for setting, name in roles.items() if name]
+    if left_out or named:
+        logger.info("%s: not features: %s", path, ", ".join([*left_out, *named]))
+    for name, values in zip(names, read.X.T, strict=False):
+        if name.lower() in LABEL_NAMES and roles["label_column"] is None:
+            look, remedy = "true labels", f"label_column: {name}, or ignore_columns: [{name}]"
+        elif name.lower() in INDEX_NAMES or (len(values) > 2 and (np.diff(values) == 1).all()):
+            look, remedy = "a number of the row", f"ignore_columns: [{name}], or name_column: {name}"
+        else:
+            continue
+        logger.warning(
+            "%s: column %s is a feature, but looks like %s; if it is: %s", path, name, look, remedy
+        )
+
+
+REMEDIES = {
+    "comma": 'Decimal commas: decimal: ","',
+    "empty": "Empty cells: fill them, for example with the median of the column, remove their rows, or name "
+    "the column in ignore_columns",
+    "list": "Lists that are written as texts: save them as lists (in pandas, json.loads, then to_parquet)",
+    "text": "Texts: if the column holds categories, name it in categories; if labels, in label_column; if "
+    "texts to cluster, in text_column; if neither, in ignore_columns",
+}
+
+
+def explain(table: Table, wrong: Mapping[str, Wrong]) -> str:
+    """The cells that are no numbers, by column, and what to do about each kind of them."""
+    found = [
+        f"row {cells.row}, column {shown(name)}: {str(cells.cell)[:60]!r} is not a finite number"
+        for name, cells in list(wrong.items())[:LISTED]
+    ]
+    more = f", and {len(wrong) - LISTED} more columns" if len(wrong) > LISTED else ""
+    if hint := separator_hint(table):
+        return f"{table.file}: {'; '.join(found)}{more}.{hint}"
+    kinds: dict[str, list[str]] = {kind: [] for kind in REMEDIES}
+    for name, cells in wrong.items():
+        kinds["comma" if cells.kinds["comma"] else cells.kinds.most_common(1)[0][0]].append(name)
+    advice = [
+        f"{REMEDIES[kind]} ({listed(names)}; {sum(wrong[name].kinds[kind] for name in names)} cells)."
+        for kind, names in kinds.items()
+        if names
+    ]
+    return f"{table.file}: {'; '.join(found)}{more}. {' '.join(advice)}"

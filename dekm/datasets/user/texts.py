@@ -2,19 +2,22 @@
 
 from pathlib import Path
 
-import numpy as np
-
-from dekm.datasets.labels import label_vector
+from dekm.datasets.dataset import Loaded
 from dekm.datasets.tfidf import Scaling, Texts
 from dekm.datasets.user.folders import TEXT_SUFFIXES, list_files, log_ignored
 from dekm.datasets.user.formats import opened_text
-from dekm.datasets.user.table_files import read_table
-from dekm.datasets.user.tables import column_position, label_of
+from dekm.datasets.user.table_files import Form, open_table
+from dekm.datasets.user.tables import check_column, labels_of
 
 
 def from_folder(
-    raw_dir: Path, *, path: str, stem: bool = False, scaling: Scaling = "unit"
-) -> tuple[Texts, np.ndarray | None, list[str]]:
+    raw_dir: Path,
+    *,
+    path: str,
+    stem: bool = False,
+    scaling: Scaling = "unit",
+    stop_words: str | None = None,
+) -> Loaded:
     """Load the ``.txt`` files of a folder, sorted by path.
 
     Parameters
@@ -27,15 +30,13 @@ def from_folder(
         Whether to count word stems instead of words, see `tfidf`.
     scaling : {"unit", "paper"}, default="unit"
         Length of the rows, see `scale_rows`.
+    stop_words : {"english"}, optional
+        Words of which no terms are made, in the list of scikit-learn.
 
     Returns
     -------
-    X : Texts
-        The texts.
-    y : ndarray of shape (n,) or None
-        Labels; None for unlabelled data.
-    names : list of str
-        The files.
+    Loaded
+        The texts, labels if there are subfolders, and the files as names.
 
     Raises
     ------
@@ -48,7 +49,7 @@ def from_folder(
     for file in files:
         with opened_text(file, "text in UTF-8") as stream:
             documents.append(stream.read())
-    return Texts(documents, stem, scaling), y, [str(file) for file in files]
+    return Loaded(Texts(documents, stem, scaling, stop_words), y, [str(file) for file in files])
 
 
 def from_column(
@@ -57,9 +58,14 @@ def from_column(
     path: str,
     text_column: str,
     label_column: str | None = None,
+    labels: str | None = None,
+    name_column: str | None = None,
+    separator: str | None = None,
+    header: bool | None = None,
     stem: bool = False,
     scaling: Scaling = "unit",
-) -> tuple[Texts, np.ndarray | None]:
+    stop_words: str | None = None,
+) -> Loaded:
     """Load the texts in a column of a table.
 
     Parameters
@@ -67,35 +73,34 @@ def from_column(
     raw_dir : Path
         Ignored.
     path : str
-        Table, see `table_files.read_table`; the first row of a file of text names the columns.
+        Table of one of the formats in `formats.TABLES`.
     text_column : str
         Name of the column of texts; an empty cell is an empty text.
-    label_column : str, optional
-        Name of the column of labels.
+    label_column, labels, name_column, separator, header
+        As for `tables.table`.
     stem : bool, default=False
         Whether to count word stems instead of words, see `tfidf`.
     scaling : {"unit", "paper"}, default="unit"
         Length of the rows, see `scale_rows`.
+    stop_words : {"english"}, optional
+        Words of which no terms are made, in the list of scikit-learn.
 
     Returns
     -------
-    X : Texts
+    Loaded
         The texts.
-    y : ndarray of shape (n,) or None
-        Labels; None without `label_column`.
 
     Raises
     ------
     InputError
-        If the file is damaged or lacks a column, or a row has no label.
+        If the file is damaged or lacks a column.
     """
-    file = Path(path)
-    names, rows = read_table(file, wanted=[text_column, label_column or ""])
-    text = column_position(file, names, "text_column", text_column)
-    label = column_position(file, names, "label_column", label_column)
-    documents, labels = [], []
-    for number, cells in rows:
-        documents.append("" if cells[text] is None else str(cells[text]))
-        if label is not None:
-            labels.append(label_of(cells[label], file, number, names[label]))
-    return Texts(documents, stem, scaling), None if label is None else label_vector(labels, file)
+    table = open_table(Path(path), Form(separator, header=header))
+    roles = {"text_column": text_column, "label_column": label_column, "name_column": name_column}
+    for setting, column in roles.items():
+        check_column(table, setting, column)
+    cells = table.read([], {column for column in roles.values() if column is not None}).cells
+    documents = ["" if cell is None else str(cell) for cell in cells[text_column]]
+    y = labels_of(path, cells, label_column, labels, len(documents))
+    names = [str(cell) for cell in cells[name_column]] if name_column else None
+    return Loaded(Texts(documents, stem, scaling, stop_words), y, names)

@@ -75,7 +75,7 @@ def test_an_empty_file_is_refused(file, content):
 )
 def test_a_wrong_magic_number_is_refused(file, array, magic):
     text = refused(file, gzip.compress(magic + idx(array)[4:]))
-    assert "is not an idx file of unsigned bytes with 3 axes" in text
+    assert "is not an idx file" in text or "its header says" in text
 
 
 @pytest.mark.parametrize("content", [b"\x00", b""])

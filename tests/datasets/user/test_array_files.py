@@ -154,10 +154,58 @@ def test_a_file_without_samples_says_what_it_has(tmp_path):
         select(tmp_path / "a.mat")
 
 
-def test_samples_on_the_last_axis_are_told(tmp_path):
-    io.savemat(tmp_path / "a.mat", {"X": np.zeros((9, 9, 3, 6)), "y": Y})
-    with pytest.raises(InputError, match=r"6 labels should be 9, .* The samples seem to be on its last axis"):
-        prepare(tmp_path, {"path": str(tmp_path / "a.mat")})
+def test_samples_on_the_last_axis_are_found_by_the_labels_or_said(tmp_path, caplog):
+    images = np.random.default_rng(0).integers(0, 256, (9, 8, 3, 6), np.uint8)
+    io.savemat(tmp_path / "a.mat", {"X": images, "y": Y.astype(float)})
+    io.savemat(tmp_path / "b.mat", {"X": images})
+    io.savemat(tmp_path / "y.mat", {"y": Y})
+    expected = np.moveaxis(images, -1, 0) / np.float32(255)
+    for block in (
+        {"path": "a.mat"},
+        {"path": "b.mat", "samples": "last"},
+        {"path": "b.mat", "labels": str(tmp_path / "y.mat")},
+    ):
+        caplog.clear()
+        X, y, facts = prepare(tmp_path, block | {"path": str(tmp_path / block["path"])})
+        np.testing.assert_array_equal(X, expected)
+        assert ("the samples are taken from the last axis" in caplog.text) == ("samples" not in block)
+        assert (y is None) == (block == {"path": "b.mat", "samples": "last"})
+    assert facts["class_names"] == sorted(set(Y.tolist()))
+    with pytest.raises(InputError, match="samples='middle' should be first or last"):
+        prepare(tmp_path, {"path": str(tmp_path / "b.mat"), "samples": "middle"})
+
+
+def test_rows_may_be_columns(tmp_path):
+    io.savemat(tmp_path / "a.mat", {"X": sparse.csc_matrix(X.T)})
+    read = prepare(tmp_path, {"path": str(tmp_path / "a.mat"), "samples": "last"})[0]
+    np.testing.assert_array_equal(read.toarray(), X)
+
+
+def test_axes_that_may_be_others_are_told(tmp_path, caplog):
+    io.savemat(tmp_path / "a.mat", {"X": np.zeros((9, 9, 30))})
+    prepare(tmp_path, {"path": str(tmp_path / "a.mat")})
+    assert "read as 9 grey images of 9x30 pixels; if the samples are on the last axis" in caplog.text
+    np.save(tmp_path / "a.npy", np.zeros((9, 50, 3)))
+    prepare(tmp_path, {"path": str(tmp_path / "a.npy")})
+    assert (
+        "grey images of 50x3 pixels; if it holds series (n, time, channels), save them as rows" in caplog.text
+    )
+
+
+def test_flat_pixels_become_images(tmp_path):
+    pixels = np.random.default_rng(0).integers(0, 256, (6, 8 * 9), np.uint8)
+    np.save(tmp_path / "a.npy", pixels)
+    np.savetxt(
+        tmp_path / "a.csv", pixels, "%d", ",", header=",".join(f"p{i}" for i in range(72)), comments=""
+    )
+    for name in ("a.npy", "a.csv"):
+        read, _, facts = prepare(tmp_path, {"path": str(tmp_path / name), "image_shape": [8, 9]})
+        np.testing.assert_array_equal(read, pixels.reshape(6, 8, 9, 1) / np.float32(255))
+        assert facts["kind"] == "images"
+    with pytest.raises(InputError, match=r"image_shape=\[8, 8\] should be \[h, w\] .* with a product of 72"):
+        prepare(tmp_path, {"path": str(tmp_path / "a.npy"), "image_shape": [8, 8]})
+    with pytest.raises(InputError, match=r"image_shape='8' should be \[h, w\]"):
+        prepare(tmp_path, {"path": str(tmp_path / "a.npy"), "image_shape": "8"})
 
 
 def test_channels_first_are_asked_for_and_moved(tmp_path):
@@ -185,5 +233,46 @@ def test_integers_of_images_are_bytes_whatever_their_type(tmp_path):
 
 def test_images_of_another_range_are_told(tmp_path, caplog):
     np.save(tmp_path / "a.npy", np.linspace(0, 255, 6 * 72).reshape(6, 9, 8))
-    assert prepare(tmp_path, {"path": str(tmp_path / "a.npy")})[0].max() == 255
-    assert "values from 0 to 255, which are not scaled" in caplog.text
+    assert prepare(tmp_path, {"path": str(tmp_path / "a.npy")})[0].max() == 1
+    assert "values from 0 to 255, which are scaled to [0, 1]" in caplog.text
+    np.save(tmp_path / "a.npy", np.linspace(-2, 2, 6 * 72).reshape(6, 9, 8))
+    assert prepare(tmp_path, {"path": str(tmp_path / "a.npy")})[0].max() == 2
+    assert "values from -2 to 2, which are not scaled" in caplog.text
+
+
+@pytest.mark.parametrize("offset", [1e300, 1.7e12])
+def test_images_beyond_float32_are_scaled_in_float64(offset, tmp_path):
+    images = np.random.default_rng(0).random((6, 9, 8))
+    np.save(tmp_path / "a.npy", offset * images if offset > 1e38 else offset + 1000 * images)
+    X, _, facts = prepare(tmp_path, {"path": str(tmp_path / "a.npy")})
+    expected = (images - images.min()) / np.ptp(images)
+    np.testing.assert_allclose(X[..., 0], expected, atol=1e-4)
+    assert facts["scaling"]["kind"] == "range"
+
+
+def test_an_idx_file_unpacks_no_more_than_its_header_says(tmp_path, monkeypatch):
+    import tracemalloc
+
+    bomb = gzip.compress(idx(np.zeros((2, 4), np.uint8), 8) + bytes(2**27), compresslevel=1)
+    write(tmp_path / "a.idx.gz", bomb)
+    tracemalloc.start()
+    with pytest.raises(InputError, match=r"holds more values; its header says \(2, 4\)"):
+        prepare(tmp_path, {"path": str(tmp_path / "a.idx.gz")})
+    assert tracemalloc.get_traced_memory()[1] < 2**25
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("n_axes", [33, 65, 255])
+def test_an_idx_file_of_too_many_axes_is_refused(tmp_path, n_axes):
+    write(tmp_path / "a.idx", bytes([0, 0, 8, n_axes]) + bytes([0, 0, 0, 1]) * n_axes + b"x")
+    with pytest.raises(InputError, match=f"not an idx file: it has {n_axes} axes"):
+        prepare(tmp_path, {"path": str(tmp_path / "a.idx")})
+
+
+def test_python_objects_in_a_numpy_file_are_refused_with_a_remedy(tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    np.save(tmp_path / "y.npy", np.array(list("ababab"), dtype=object))
+    with pytest.raises(
+        InputError, match=r"y\.npy: an array holds Python objects, which can run code; save .*dtype=str"
+    ):
+        prepare(tmp_path, {"path": str(tmp_path / "x.npy"), "labels": str(tmp_path / "y.npy")})

@@ -43,12 +43,12 @@ def test_bytes_of_images_are_scaled_and_other_bytes_are_not(tmp_path):
     ("values", "reason"),
     [
         (np.array([[1.0, np.nan]]), r"value at \[0, 1\] is not a finite number"),
-        (np.array([[1.0, 1e300]]), r"value at \[0, 1\] is not a finite number"),
+        (np.array([[1.0, np.inf]]), r"value at \[0, 1\] is not a finite number"),
         (np.zeros(3), r"shape \(3,\) should be"),
         (np.zeros((0, 3)), r"shape \(0, 3\) should be"),
         (np.array([["a"]]), "should be numbers"),
         (np.array([[1j]]), "should be numbers"),
-        (np.array([[{}]], dtype=object), "not a readable NumPy file"),
+        (np.array([[{}]], dtype=object), "holds Python objects, which can run code"),
     ],
 )
 def test_an_array_that_no_method_can_use_is_an_error_that_names_the_place(tmp_path, values, reason):
@@ -61,9 +61,6 @@ def test_labels_that_are_not_one_per_row_are_an_error(tmp_path):
     np.save(tmp_path / "x.npy", np.zeros((3, 2)))
     write(tmp_path / "y.txt", b"a\nb\n")
     with pytest.raises(InputError, match=r"y.txt: 2 labels should be 3"):
-        prepare(tmp_path, {"path": str(tmp_path / "x.npy"), "labels": str(tmp_path / "y.txt")})
-    write(tmp_path / "y.txt", b"a\n\nb\n")
-    with pytest.raises(InputError, match="line 2 has no label"):
         prepare(tmp_path, {"path": str(tmp_path / "x.npy"), "labels": str(tmp_path / "y.txt")})
     np.savez(tmp_path / "x.npz", X=np.zeros((3, 2)), y=np.eye(3))
     with pytest.raises(InputError, match=r"shape \(3, 3\) should be a vector"):

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -69,9 +71,57 @@ def test_an_image_that_cannot_be_read_is_an_error_that_names_it(tmp_path):
     write(tmp_path / "flat/1.png", b"<html>")
     with pytest.raises(InputError, match=r"1.png is not a readable image"):
         prepare(tmp_path, {"path": str(tmp_path / "flat")})
-    Image.fromarray(np.zeros((4, 4), np.uint16)).save(tmp_path / "flat/1.png")
-    with pytest.raises(InputError, match="should have 8 bits"):
-        prepare(tmp_path, {"path": str(tmp_path / "flat")})
+
+
+DEEP = {"I;16.png": np.uint16, "I;16.tif": np.uint16, "I.tif": np.int32, "F.tif": np.float32}
+
+
+@pytest.mark.parametrize("name", DEEP)
+@pytest.mark.parametrize("channels", [1, 3])
+def test_grey_images_of_more_than_eight_bits_are_scaled_by_their_range(tmp_path, name, channels, caplog):
+    values = np.random.default_rng(0).integers(400, 60_000, (5, 8, 9)).astype(DEEP[name])
+    (tmp_path / "flat").mkdir()
+    for i, pixels in enumerate(values):
+        Image.fromarray(pixels).save(tmp_path / f"flat/{i}{Path(name).suffix}")
+    block = {"path": str(tmp_path / "flat"), "channels": channels}
+    X, _, facts = prepare(tmp_path, block)
+    expected = (values - values.min()) / float(np.ptp(values))
+    np.testing.assert_allclose(X, np.stack([expected] * channels, axis=-1), atol=1e-6)
+    assert (facts["scaling"]["kind"], facts["scaling"]["high"]) == ("range", values.max())
+    assert "which are scaled to [0, 1]" in caplog.text
+    assert prepare(tmp_path, block | {"image_size": 4})[0].shape == (5, 4, 4, channels)
+    save_image(tmp_path / "flat/9.png", (9, 8), 0, mode="L")
+    with pytest.raises(InputError, match=r"9\.png has 8 bits per pixel, .*flat/0.* more: .* one depth"):
+        prepare(tmp_path, block | {"skip_damaged": True})
+
+
+def test_a_sound_image_that_cannot_be_read_is_not_called_damaged(tmp_path):
+    save_image(tmp_path / "flat/1.tif", (4, 4), 0, mode="L")
+    whole = (tmp_path / "flat/1.tif").read_bytes()
+    bits = whole.index(b"\x02\x01\x03\x00")  # the tag of the bits per sample
+    write(tmp_path / "flat/1.tif", whole[: bits + 8] + b"\x0b" + whole[bits + 9 :])
+    for skip in (False, True):
+        with pytest.raises(
+            InputError, match="1 of 1 images have a form that cannot be read; convert"
+        ) as caught:
+            prepare(tmp_path, {"path": str(tmp_path / "flat"), "skip_damaged": skip})
+        assert "skip_damaged" not in str(caught.value)
+
+
+def test_colour_of_sixteen_bits_is_read_as_eight_which_is_said(tmp_path, caplog):
+    import struct
+    import zlib
+
+    def chunk(kind, body):
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    header = chunk(b"IHDR", struct.pack(">IIBBBBB", 4, 4, 16, 2, 0, 0, 0))
+    rows = chunk(b"IDAT", zlib.compress((b"\0" + b"\x80\x01" * 12) * 4))
+    for i in range(2):
+        write(tmp_path / f"flat/{i}.png", b"\x89PNG\r\n\x1a\n" + header + rows + chunk(b"IEND", b""))
+    X, _, _ = prepare(tmp_path, {"path": str(tmp_path / "flat")})
+    assert np.unique(X).tolist() == [np.float32(128) / np.float32(255)]
+    assert "16 bits per channel of colour were read as 8: 0.png, 1.png" in caplog.text
 
 
 def test_an_image_of_too_many_pixels_is_an_error_before_it_is_decoded(tmp_path):

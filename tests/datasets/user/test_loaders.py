@@ -135,3 +135,18 @@ def test_a_tensor_that_requires_gradients_is_read_and_rows_are_scaled(tmp_path):
     assert prepare(tmp_path, block("large", scaling="none"))[0].max() == 100
     with pytest.raises(InputError, match="scaling='standard' should be left out"):
         own_dataset("mine", block("images", "images", n_clusters=2, scaling="standard"))
+
+
+def objects():
+    return np.ones((4, 2)), np.array(["b", "a", None, "b"], dtype=object)
+
+
+def frame():
+    import pandas as pd
+
+    return pd.DataFrame({"width": [1.0, 2.0, 3.0], "height": [4.0, 5.0, 6.0]}), None
+
+
+def test_texts_of_any_form_are_labels_and_columns_of_a_frame_keep_their_names(tmp_path):
+    assert prepare(tmp_path, block("objects"))[1].tolist() == [1, 0, -1, 1]
+    assert prepare(tmp_path, block("frame"))[2]["features"] == ["width", "height"]

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from dekm.datasets.labels import label_vector, name_classes
 from dekm.datasets.user.table_files import most_rows
 from dekm.errors import InputError
 from dekm.scaling import TABLE_SCALINGS
@@ -41,7 +42,6 @@ def test_a_table_without_a_label_column_has_no_labels(tmp_path):
         ("a,b\n1,2\n3,x\n", "row 3, column 'b': 'x' is not a finite number"),
         ("a,b\n1,2\n3,\n", "row 3, column 'b': '' is not a finite number"),
         ("a,b\n1,nan\n", "row 2, column 'b'"),
-        ("a,b\n1,1e39\n", "row 2, column 'b'"),
         ("a,b\n1,2\n3\n", "row 3 has 1 cells; the first row names 2"),
         ("a,a\n1,2\n", "column 'a' appears twice"),
         ("1,2\n3,4\n", "row 1 should name the columns"),
@@ -62,7 +62,7 @@ def test_an_error_in_a_table_names_row_and_column(tmp_path, text, reason):
         (
             "a,b\n1,cat\n",
             {},
-            "'cat' is not a finite number. If the column holds labels, .* label_column",
+            "'cat' is not a finite number. Texts: if the column holds categories, .* label_column",
         ),
         ("a;b\n1;2\n", {}, "'1;2' is not a finite number. The separator seems to be ';'"),
         ("a\tb\n1,5\t2\n", {}, r"row 2 has 2 cells; the first row names 1. The separator seems to be '\\t'"),
@@ -74,9 +74,13 @@ def test_an_error_in_a_table_names_row_and_column(tmp_path, text, reason):
         (
             "a|b\n1|2\n",
             {"label_column": "b"},
-            r"label_column='b': .* it has a\|b. The separator seems to be '\|'",
+            r"label_column: .* has no column 'b'; it has a\|b. The separator seems to be '\|'",
         ),
-        ("a;b\n1;2\n", {"text_column": "b"}, "text_column='b': .* it has a;b. The separator seems to be ';'"),
+        (
+            "a;b\n1;2\n",
+            {"text_column": "b"},
+            "text_column: .* has no column 'b'; it has a;b. The separator seems to be ';'; set separator",
+        ),
     ],
 )
 def test_an_error_in_a_table_says_what_to_set_or_which_separator_to_use(tmp_path, text, block, hint):
@@ -85,18 +89,46 @@ def test_an_error_in_a_table_says_what_to_set_or_which_separator_to_use(tmp_path
         prepare(tmp_path, {"path": str(tmp_path / "x.csv"), **block})
 
 
-@pytest.mark.parametrize(
-    ("text", "block"),
-    [
-        ("a,b,c\n1,,x\n", {"label_column": "c"}),
-        ("a,b,c\n1,?,x\n", {"label_column": "c"}),
-        ("a;b,c\n1,\n", {}),
-    ],
-)
-def test_an_error_in_a_table_has_no_hint_where_none_would_help(tmp_path, text, block):
-    write(tmp_path / "x.csv", text.encode())
-    with pytest.raises(InputError, match=r"is not a finite number\.$"):
-        prepare(tmp_path, {"path": str(tmp_path / "x.csv"), **block})
+EXCEL = """id,width,note,colour,day,vector
+1,"1,5",,red,2026-01-02,"[0.1, 0.2]"
+2,"2,5",7,red,2026-01-03,"[0.3, 0.4]"
+3,3,8,blue,2026-01-04,"[0.5, 0.6]"
+"""
+
+
+def test_all_columns_that_are_no_numbers_are_in_one_message_with_what_to_do(tmp_path):
+    file = write(tmp_path / "x.csv", EXCEL.encode())
+    with pytest.raises(InputError) as caught:
+        prepare(tmp_path, {"path": str(file)})
+    text = str(caught.value)
+    assert "\n" not in text
+    assert "row 2, column 'width': '1,5' is not a finite number; row 2, column 'note': '' is not" in text
+    assert 'Decimal commas: decimal: "," (width; 2 cells).' in text
+    assert "ignore_columns (note; 1 cells)." in text
+    assert "Lists that are written as texts: save them as lists" in text
+    assert "in categories; if labels, in label_column; if texts" in text
+    assert "(colour, day; 6 cells)." in text
+
+
+def test_the_remedies_of_that_message_read_the_table(tmp_path, caplog):
+    caplog.set_level("INFO")
+    file = write(tmp_path / "x.csv", EXCEL.encode())
+    block = {"path": str(file), "decimal": ",", "categories": ["colour"], "name_column": "id"}
+    X, _, facts = prepare(tmp_path, block | {"ignore_columns": ["note", "day", "vector"], "scaling": "none"})
+    assert facts["features"] == ["width", "colour=blue", "colour=red"]
+    assert X.tolist() == [[1.5, 0, 1], [2.5, 0, 1], [3, 1, 0]]
+    assert "3 features: width, colour=blue, colour=red" in caplog.text
+    assert "not features: note, day, vector, id (name_column)" in caplog.text
+
+
+def test_semicolons_and_decimal_commas_are_read(tmp_path):
+    file = write(tmp_path / "x.csv", b"a;b\n1,5;2\n2,5;3\n")
+    with pytest.raises(InputError, match="The separator seems to be ';'; set separator: \";\""):
+        prepare(tmp_path, {"path": str(file)})
+    with pytest.raises(InputError, match='Decimal commas: decimal: ","'):
+        prepare(tmp_path, {"path": str(file), "separator": ";"})
+    X, _, _ = prepare(tmp_path, {"path": str(file), "separator": ";", "decimal": ","})
+    assert X.tolist() == [[1.5, 2], [2.5, 3]]
 
 
 def test_an_error_in_a_parquet_file_names_row_and_column(tmp_path):
@@ -106,10 +138,10 @@ def test_an_error_in_a_parquet_file_names_row_and_column(tmp_path):
 
 
 def test_a_missing_column_or_label_is_an_error(tmp_path):
-    write(tmp_path / "x.csv", b"a,b\n1,2\n3,\n")
-    with pytest.raises(InputError, match=r"label_column='c': .*x\.csv has no such column; it has a, b"):
+    write(tmp_path / "x.csv", b"a,b\n1,\n3,\n")
+    with pytest.raises(InputError, match=r"mine: label_column: .*x\.csv has no column 'c'; it has a, b"):
         prepare(tmp_path, {"path": str(tmp_path / "x.csv"), "label_column": "c"})
-    with pytest.raises(InputError, match="row 3, column 'b' has no label"):
+    with pytest.raises(InputError, match=r"x\.csv: no sample has a label"):
         prepare(tmp_path, {"path": str(tmp_path / "x.csv"), "label_column": "b"})
 
 
@@ -169,8 +201,8 @@ def test_columns_can_be_ignored(tmp_path):
     with pytest.raises(InputError, match=r"ignore_columns=\[1\] should be a list of names"):
         prepare(tmp_path, block | {"ignore_columns": [1]})
     assert prepare(tmp_path, block | {"ignore_columns": "name"})[2]["features"] == ["id", "a"]
-    with pytest.raises(InputError, match=r"label_column='id': .* has no such column"):
-        prepare(tmp_path, block | {"ignore_columns": ["id", "name"], "label_column": "id"})
+    both = prepare(tmp_path, block | {"ignore_columns": ["id", "name"], "label_column": "id"})
+    assert (both[1].tolist(), both[2]["features"]) == ([0, 1], ["a"])
 
 
 @pytest.mark.parametrize(
@@ -191,7 +223,7 @@ def test_tables_are_read_with_tabs_as_lines_of_json_and_compressed(tmp_path, pac
 @pytest.mark.parametrize(
     ("name", "text", "reason"),
     [
-        ("x.tsv", b"a,b\n1,2\n", r"The separator seems to be ','; it should be '\\t'"),
+        ("x.tsv", b"a,b\n1,2\n", r"The separator seems to be ','; set separator"),
         ("x.jsonl", b'{"a": 1}\n[2]\n', "line 2 should be an object"),
         ("x.jsonl", b'{"a": 1}\n{"a"\n', "x.jsonl is not a readable JSON Lines file"),
         ("x.jsonl", b'{"a": 1}\n{"b": 2}\n', "row 1, column 'b': 'None' is not a finite number"),
@@ -228,7 +260,7 @@ def test_the_scaling_is_part_of_the_digest(tmp_path):
     write(tmp_path / "x.csv", b"a,b\n0,5\n100,5\n")
     block = {"path": str(tmp_path / "x.csv")}
     digests = {prepare(tmp_path, block | {"scaling": kind})[2]["digest"] for kind in TABLE_SCALINGS[1:]}
-    assert len(digests) == 3
+    assert len(digests) == 4
 
 
 def test_the_scaling_is_learned_from_the_rows_that_are_kept(tmp_path):
@@ -236,3 +268,180 @@ def test_the_scaling_is_learned_from_the_rows_that_are_kept(tmp_path):
     X, _, _ = prepare(tmp_path, {"path": str(tmp_path / "x.npy"), "scaling": "minmax"}, subsample=7)
     assert X.min(0).tolist() == [0, 0]
     assert X.max(0).tolist() == [1, 1]
+
+
+def test_features_and_what_looks_like_labels_or_row_numbers_are_told(tmp_path, caplog):
+    caplog.set_level("INFO")
+    write(tmp_path / "x.csv", b"ID,a,target,serial\n7,1.5,0,1\n9,2.5,1,2\n2,0.5,1,3\n")
+    X, _, facts = prepare(tmp_path, {"path": str(tmp_path / "x.csv")})
+    assert facts["features"] == ["ID", "a", "target", "serial"]
+    assert X.shape == (3, 4)
+    assert "4 features: ID, a, target, serial" in caplog.text
+    assert "target is a feature, but looks like true labels; if it is: label_column: target" in caplog.text
+    for name in ("ID", "serial"):
+        assert f"column {name} is a feature, but looks like a number of the row" in caplog.text
+    assert "column a is" not in caplog.text
+
+
+def test_the_first_row_of_a_table_without_a_header_is_no_sample_that_is_lost(tmp_path):
+    file = write(
+        tmp_path / "iris.csv", b"5.1,3.5,Iris-setosa\n4.9,3.0,Iris-setosa\n7.0,3.2,Iris-versicolor\n"
+    )
+    with pytest.raises(
+        InputError, match=r"row 1 should name the columns, but has '5\.1'\. .* set header: false"
+    ):
+        prepare(tmp_path, {"path": str(file)})
+    block = {"path": str(file), "header": False, "label_column": "column_3"}
+    X, y, facts = prepare(tmp_path, block | {"scaling": "none"})
+    np.testing.assert_allclose(X, [[5.1, 3.5], [4.9, 3.0], [7.0, 3.2]])
+    assert (y.tolist(), facts["features"]) == ([0, 0, 1], ["column_1", "column_2"])
+    years = write(tmp_path / "years.csv", b"2019,2020\n1,2\n3,4\n")
+    assert prepare(tmp_path, {"path": str(years), "header": True})[2]["features"] == ["2019", "2020"]
+
+
+@pytest.mark.parametrize("missing", ["", "nan", "NaN"])
+def test_a_sample_without_a_label_has_no_class(tmp_path, missing, caplog):
+    file = write(tmp_path / "x.csv", f"a,b,kind\n1,2,cat\n3,4,{missing}\n5,6,dog\n".encode())
+    X, y, facts = prepare(tmp_path, {"path": str(file), "label_column": "kind"})
+    assert (len(X), y.tolist()) == (3, [0, -1, 1])
+    assert (facts["class_names"], facts["class_counts"]) == (["cat", "dog"], [1, 1])
+    assert "2 of 3 samples have a label, and only they are scored" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("labels", "y", "names"),
+    [
+        (np.array([10.0, np.nan, 9.0]), [1, -1, 0], [9, 10]),
+        (np.array([0.5, np.nan, 0.25]), [1, -1, 0], [0.25, 0.5]),
+        (np.array([2.0, 1.0, 2.0]), [1, 0, 1], [1, 2]),
+        (np.array(["b", "", "a"], dtype=object), [1, -1, 0], ["a", "b"]),
+        (np.array(["b", None, "a"], dtype=object), [1, -1, 0], ["a", "b"]),
+        (np.array([10, None, 9], dtype=object), [1, -1, 0], [9, 10]),
+        (np.array([b"\xc3\xa9", b"\xe9", b"a"]), [1, 1, 0], ["a", "é"]),
+    ],
+)
+def test_labels_of_any_form_are_classes_or_none(labels, y, names):
+    found, classes = name_classes(label_vector(labels, "x"))
+    assert (found.tolist(), classes) == (y, names)
+
+
+def test_a_key_that_appears_twice_in_a_line_of_json_is_refused(tmp_path):
+    file = write(tmp_path / "x.jsonl", b'{"a": 1, "b": 2}\n{"a": 3, "b": 4, "a": 5}\n')
+    with pytest.raises(InputError, match=r"x\.jsonl: line 2 has the key 'a' twice"):
+        prepare(tmp_path, {"path": str(file)})
+
+
+@pytest.mark.parametrize("ending", [".npy", ".txt", ".csv", ".parquet"])
+def test_labels_of_a_table_may_be_in_a_second_file(tmp_path, ending):
+    write(tmp_path / "x.csv", b"a,b\n1,2\n3,4\n5,6\n")
+    write(tmp_path / "t.csv", b"text\nred cat\nblue dog\nred dog\n")
+    labels, file = ["x", "y", "x"], tmp_path / f"y{ending}"
+    {
+        ".npy": lambda: np.save(file, np.array(labels)),
+        ".txt": lambda: write(file, b"x\ny\nx\n"),
+        ".csv": lambda: write(file, b"kind\nx\ny\nx\n"),
+        ".parquet": lambda: pd.DataFrame({"kind": labels}, index=[3, 1, 2]).to_parquet(file),
+    }[ending]()
+    for block in ({"path": "x.csv"}, {"path": "t.csv", "text_column": "text"}):
+        block |= {"path": str(tmp_path / block["path"]), "labels": str(file)}
+        assert prepare(tmp_path, block)[1].tolist() == [0, 1, 0]
+    with pytest.raises(InputError, match=r"labels=.* should be left out: label_column='b' has the labels"):
+        prepare(tmp_path, {"path": str(tmp_path / "x.csv"), "labels": str(file), "label_column": "b"})
+
+
+VECTORS = np.random.default_rng(0).normal(size=(6, 4)).astype(np.float32)
+LISTS = {
+    "list": lambda: pa.array(VECTORS.tolist(), pa.list_(pa.float32())),
+    "large_list": lambda: pa.array(VECTORS.tolist(), pa.large_list(pa.float64())),
+    "fixed": lambda: pa.FixedSizeListArray.from_arrays(pa.array(VECTORS.ravel()), 4),
+    "sliced": lambda: pa.FixedSizeListArray.from_arrays(pa.array(np.tile(VECTORS, (2, 1)).ravel()), 4)[6:],
+}
+
+
+@pytest.mark.parametrize("kind", [*LISTS, "jsonl"])
+def test_embeddings_in_a_column_of_lists_are_read(tmp_path, kind):
+    file = tmp_path / ("x.jsonl" if kind == "jsonl" else "x.parquet")
+    if kind == "jsonl":
+        lines = (f'{{"id": "t{i}", "vector": {row}}}\n' for i, row in enumerate(VECTORS.tolist()))
+        write(file, "".join(lines).encode())
+    else:
+        parquet.write_table(pa.table({"id": [f"t{i}" for i in range(6)], "vector": LISTS[kind]()}), file)
+    X, _, facts = prepare(tmp_path, {"path": str(file), "name_column": "id"})
+    np.testing.assert_array_equal(X, VECTORS)
+    assert facts["features"] == [f"vector[{i}]" for i in range(4)]
+
+
+@pytest.mark.parametrize("kind", ["parquet", "jsonl"])
+@pytest.mark.parametrize(
+    ("lists", "reason"),
+    [
+        ([[1.0, 2.0], [3.0]], "row 2, column 'v' has a list of "),
+        ([[1.0, 2.0], None], "row 2, column 'v' has a "),
+        ([[1.0, 2.0], [3.0, None]], "row 2, column 'v': 'None' is not a finite number"),
+    ],
+)
+def test_lists_of_several_lengths_and_holes_are_refused(tmp_path, kind, lists, reason):
+    file = tmp_path / f"x.{kind}"
+    if kind == "parquet":
+        parquet.write_table(pa.table({"v": lists}), file)
+    else:
+        pd.DataFrame({"v": lists}).to_json(file, orient="records", lines=True)
+    with pytest.raises(InputError, match=reason):
+        prepare(tmp_path, {"path": str(file)})
+
+
+def test_numbers_of_every_type_of_parquet_are_read(tmp_path):
+    from decimal import Decimal
+
+    columns = {
+        "u8": pa.array([1, 2], pa.uint8()), "i64": pa.array([3, 4]), "half": pa.array([0.5, 1], pa.float16()),
+        "dec": pa.array([Decimal("1.5"), Decimal("2.5")]), "text": pa.array(["7", "8.5"]),
+        "dict": pa.array(["1", "2"]).dictionary_encode(), "bool": pa.array([True, False]),
+        "a.b": pa.array([1, 2]),
+    }  # fmt: skip
+    parquet.write_table(pa.table(columns), tmp_path / "x.parquet")
+    X, _, facts = prepare(tmp_path, {"path": str(tmp_path / "x.parquet")})
+    assert facts["features"] == list(columns)
+    assert X.tolist() == [[1, 3, 0.5, 1.5, 7, 1, 1, 1], [2, 4, 1, 2.5, 8.5, 2, 0, 2]]
+
+
+@pytest.mark.parametrize("offset", [1e8, 1.7e12, 3e300])
+@pytest.mark.parametrize("ending", [".csv", ".npy", ".parquet"])
+def test_an_offset_or_a_size_takes_no_digits(tmp_path, offset, ending):
+    rows = offset + np.arange(12.0).reshape(6, 2) * max(1, offset / 1e10)
+    file = tmp_path / f"x{ending}"
+    frame = pd.DataFrame(rows, columns=["a", "b"])
+    {
+        ".csv": lambda: frame.to_csv(file, index=False),
+        ".npy": lambda: np.save(file, rows),
+        ".parquet": lambda: frame.to_parquet(file),
+    }[ending]()
+    X, _, _ = prepare(tmp_path, {"path": str(file)})
+    np.testing.assert_allclose(X[:, 0], np.linspace(0, 1, 6), atol=1e-4)
+    if offset > 1e38:
+        with pytest.raises(
+            InputError, match=r"mine: values up to 3e\+300 are beyond float32; scaling: minmax or"
+        ):
+            prepare(tmp_path, {"path": str(file), "scaling": "none"})
+
+
+def test_digits_that_are_lost_without_scaling_are_told(tmp_path, caplog):
+    np.save(tmp_path / "x.npy", 1e9 + np.arange(12.0).reshape(6, 2))
+    prepare(tmp_path, {"path": str(tmp_path / "x.npy"), "scaling": "none"})
+    assert r"float32 rounds differences between the values away; scaling: minmax or standard" in caplog.text
+
+
+def test_a_pipe_is_no_file(tmp_path):
+    import os
+
+    os.mkfifo(tmp_path / "x.csv")
+    with pytest.raises(InputError, match=r"path='.*x\.csv' is neither a file nor a folder"):
+        prepare(tmp_path, {"path": str(tmp_path / "x.csv")})
+
+
+def test_a_table_in_latin_1_says_so(tmp_path):
+    write(tmp_path / "x.csv", "größe,b\n1,2\n".encode("latin-1"))
+    with pytest.raises(
+        InputError, match="not in UTF-8, but probably in Latin-1 or Windows-1252; save it in UTF-8"
+    ):
+        prepare(tmp_path, {"path": str(tmp_path / "x.csv")})

@@ -23,7 +23,9 @@ def test_texts_come_from_folders_and_from_a_column(tmp_path):
 
 def test_a_text_in_another_encoding_is_an_error_that_names_it(tmp_path):
     write(tmp_path / "texts/1.txt", b"caf\xe9")
-    with pytest.raises(InputError, match=r"1.txt is not a readable text in UTF-8"):
+    with pytest.raises(
+        InputError, match=r"1.txt is not in UTF-8, but probably in Latin-1 or Windows-1252; save it in UTF-8"
+    ):
         prepare(tmp_path, {"path": str(tmp_path / "texts")})
 
 
@@ -50,3 +52,21 @@ def test_a_text_in_utf_16_is_named(tmp_path):
     write(tmp_path / "texts/1.txt", "cat".encode("utf-16"))
     with pytest.raises(InputError, match=r"1\.txt is in UTF-16; save it in UTF-8"):
         prepare(tmp_path, {"path": str(tmp_path / "texts")})
+
+
+@pytest.mark.parametrize("stem", [False, True])
+def test_empty_texts_copies_and_stop_words_are_told_and_stop_words_left_out(tmp_path, stem, caplog):
+    words = "the of and to in is it that was for on are as with his they be at one have this from or had by"
+    texts = [f"{words} cat{i % 7} dog{i % 5}" for i in range(20)] + [f"{words} cat0 dog0", "", " "]
+    write(tmp_path / "x.csv", ("text\n" + "".join(f'"{text}"\n' for text in texts)).encode())
+    block = {"path": str(tmp_path / "x.csv"), "text_column": "text", "stem": stem}
+    prepare(tmp_path, block)
+    assert "2 of 23 texts are empty or have none of the terms" in caplog.text
+    assert "1 of 23 texts are copies of others" in caplog.text
+    assert "terms are English stop words, such as" in caplog.text
+    caplog.clear()
+    X, _, _ = prepare(tmp_path, block | {"stop_words": "english"})
+    assert X.shape[1] == 12
+    assert "stop words" not in caplog.text
+    with pytest.raises(InputError, match="stop_words='german' should be 'english'"):
+        prepare(tmp_path, block | {"stop_words": "german"})
