@@ -208,7 +208,7 @@ def output_of(module: nn.Module, X: Float[Tensor, "n ..."]) -> Float[Tensor, "n 
 
 
 def samples_at_once(X: Float[Tensor, "n ..."]) -> int:
-    """Number of samples that are given to a network at once, without gradients; it changes no bit of H."""
+    """Number of samples that are given to a network at once, without gradients."""
     if X.ndim < 4 or len(X) == 0:
         return EMBEDDING_BATCH
     return min(EMBEDDING_BATCH, max(1, IMAGE_BYTES[X.device.type] // X[0].nbytes))
