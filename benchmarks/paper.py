@@ -32,7 +32,7 @@ def main() -> None:
     arguments = parser.parse_args()
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     experiment = Experiment(yaml.safe_load(arguments.config.read_text(encoding="utf-8")))
-    device = arguments.device or experiment.get("device", "auto")
+    device = arguments.device or experiment.machine.device
     print(f"on {device_name(device)}", flush=True)
     started, failed = time.perf_counter(), 0
     methods = arguments.methods or experiment.methods

@@ -6,10 +6,12 @@ Names, bounds, defaults and descriptions are those of the classes, and stand now
 import inspect
 import json
 import re
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from dekm import Autoencoder
+from dekm.experiment.config import Machine
 from dekm.experiment.estimators import RESERVED
 from dekm.methods import METHODS
 from dekm.methods.validation import Choice, Integer, Integers, Number
@@ -24,11 +26,10 @@ def content() -> dict[str, Any]:
     classes = {name: row.load() for name, row in METHODS.items()}
     methods = {name: {"$ref": f"#/$defs/{estimator.__name__}"} for name, estimator in classes.items()}
     blocks = {estimator.__name__: _method(estimator) for estimator in classes.values()}
+    machine = {field.name: {"default": field.default} for field in fields(Machine)}
     pretraining = {"type": "object", "additionalProperties": False, "properties": _properties(Autoencoder)}
-    return {
-        "$comment": COMMENT,
-        "$defs": {"methods": {"properties": methods}, "pretraining": pretraining, **blocks},
-    }
+    shared = {"methods": {"properties": methods}, "machine": {"properties": machine}}
+    return {"$comment": COMMENT, "$defs": {**shared, "pretraining": pretraining, **blocks}}
 
 
 def text() -> str:

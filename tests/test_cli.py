@@ -92,6 +92,52 @@ def test_a_setting_without_name_or_value_raises(pair):
         parse_settings([pair])
 
 
+def settings_file(folder, text):
+    (folder / "settings.json").write_text(text, encoding="utf-8")
+    return ["--settings", str(folder / "settings.json")]
+
+
+def test_a_file_of_settings_is_as_good_as_options(results):
+    assert main(cluster(results, "--set", "n_init=2")) == 0
+    facts = read_json(results / "runs/digits/k_means/seed0/facts.json")
+    given = settings_file(results, '{"settings": {"n_init": 2}, "definition": null, "pretrained": null}')
+    assert main(cluster(results, *given)) == 0
+    assert read_json(results / "runs/digits/k_means/seed0/facts.json") == facts
+    assert main(cluster(results, *given, "--set", "n_init=1")) == 0
+    assert read_json(results / "runs/digits/k_means/seed0/facts.json")["settings"] == {"n_init": 1}
+
+
+def test_a_file_of_settings_has_other_options_too_but_the_command_line_counts(tmp_path):
+    given = settings_file(tmp_path, '{"settings": {}, "subsample": 50, "n_classes": 2}')
+    command = ["prepare", "digits", "--results", str(tmp_path), "--raw-dir", str(tmp_path / "raw"), *given]
+    assert main(command) == 0
+    facts = read_json(tmp_path / "data/digits/facts.json")
+    assert (facts["subsample"], facts["n_classes"]) == (50, 2)
+    assert main([*command, "--subsample", "40"]) == 0
+    assert read_json(tmp_path / "data/digits/facts.json")["subsample"] == 40
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('{"settings": {"n_init": 2, "n_init": 3}}', "'n_init' is there twice"),
+        ('{"n_init": 2}', "it lacks 'settings'"),
+        ('{"settings": [2]}', "should be an object"),
+        ('{"settings": {}, "subsample": 50}', "subsample: unknown name"),
+        ('{"settings": {}, "setings": {}}', "did you mean 'settings'?"),
+        ('{"settings": {}, "network": 3}', "network='3' should be text"),
+        ('{"settings": {"n_innit": 2}}', "did you mean 'n_init'?"),
+        ("settings", "is not a readable JSON file"),
+    ],
+)
+def test_a_file_of_settings_with_a_mistake_is_a_user_error(text, reason, unchanged, tmp_path, capsys):
+    assert reason in error_of(cluster(unchanged, *settings_file(tmp_path, text)), capsys)
+
+
+def test_a_file_of_settings_that_does_not_exist_is_a_user_error(unchanged, capsys):
+    assert "x.json does not exist" in error_of(cluster(unchanged, "--settings", "x.json"), capsys)
+
+
 def test_data_are_prepared_and_clustered(results):
     assert main(cluster(results, "--set", "n_init=2")) == 0
     facts = read_json(results / "runs/digits/k_means/seed0/facts.json")

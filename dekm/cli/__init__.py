@@ -77,8 +77,10 @@ class _Formatter(logging.Formatter):
 
 
 def _run(command: Callable[..., None], arguments: Mapping[str, Any]) -> int:
+    from dekm.cli.pairs import resolve_settings
+
     try:
-        command(**arguments)
+        command(**resolve_settings(arguments))
         print(end="", flush=True)  # here, so that an error of writing the output is caught
     except InputError as error:
         return _fail(str(error))

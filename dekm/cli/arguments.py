@@ -85,7 +85,14 @@ def add_device(command: argparse.ArgumentParser) -> None:
 
 
 def add_settings(command: argparse.ArgumentParser, help_: str) -> None:
-    """Settings, each by one option."""
+    """Settings: in a file, and each by one option."""
+    command.add_argument(
+        "--settings",
+        dest="settings_file",
+        type=Path,
+        metavar="FILE",
+        help="JSON file of settings, as the workflow writes them to RESULTS/settings; --set changes one",
+    )
     command.add_argument(
         "--set",
         dest="settings",

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dekm.cli.pairs import parse_numbers, parse_settings
+from dekm.cli.pairs import parse_numbers
 from dekm.datasets import DATASETS
 from dekm.errors import InputError, unknown_name
 from dekm.experiment.blocks import find_dataset
@@ -49,13 +49,13 @@ def config(file: Path) -> None:
 
 
 def download(
-    dataset: str, settings: list[str], raw_dir: Path, licence_held: bool, mirror: str | None, out: Path
+    dataset: str, settings: dict[str, Any], raw_dir: Path, licence_held: bool, mirror: str | None, out: Path
 ) -> None:
     """Download the missing raw files of a dataset and write the checksums of all its raw files."""
     from dekm.datasets.raw.fetch import fetch_dataset
     from dekm.files import write_json
 
-    row = find_dataset(dataset, parse_settings(settings))
+    row = find_dataset(dataset, settings)
     row.check_licence(licence_held)
     write_json(out, fetch_dataset(row, raw_dir, mirror))
 
@@ -70,7 +70,7 @@ def missing(datasets: list[str], raw_dir: Path) -> None:
 
 def prepare(
     dataset: str,
-    settings: list[str],
+    settings: dict[str, Any],
     raw_dir: Path,
     licence_held: bool,
     results: Path,
@@ -84,7 +84,7 @@ def prepare(
     from dekm.results.result_set import ResultSet
 
     use_folder(modules)
-    row = find_dataset(dataset, parse_settings(settings))
+    row = find_dataset(dataset, settings)
     row.check_licence(licence_held)
     target = ResultSet(results).data(name or dataset)
     preparation.prepare(
@@ -97,25 +97,24 @@ def prepare(
     )
 
 
-def pretrain(settings: list[str], modules: Path | None, **arguments: Any) -> None:
+def pretrain(modules: Path | None, **arguments: Any) -> None:
     """Pretrain the autoencoders of one dataset and architecture, on a GPU that no other job has reserved."""
     with reserved_gpu(arguments["device"], f"pretrain {arguments['dataset']} {arguments['architecture']}"):
         with importing():
             from dekm.experiment.jobs import pretrain_cell
 
         use_folder(modules)
-        pretrain_cell(settings=parse_settings(settings), **arguments)
+        pretrain_cell(**arguments)
 
 
-def cluster(settings: list[str], definition: list[str], modules: Path | None, **arguments: Any) -> None:
+def cluster(modules: Path | None, **arguments: Any) -> None:
     """Run one cell of Table III, on a GPU that no other job has reserved."""
     with reserved_gpu(arguments["device"], f"cluster {arguments['dataset']} {arguments['method']}"):
         with importing():
             from dekm.experiment.jobs import cluster_cell
 
         use_folder(modules)
-        defined = parse_settings(definition, "--define")
-        cluster_cell(settings=parse_settings(settings), definition=defined, **arguments)
+        cluster_cell(**arguments)
 
 
 def choose_k(file: Path, k: str, datasets: list[str], methods: list[str]) -> None:
@@ -145,7 +144,7 @@ def choose_k(file: Path, k: str, datasets: list[str], methods: list[str]) -> Non
         print(printable(f"{name}: {target} and {target.with_suffix('.png')}\n{recommend(trials)}"))
 
 
-def check(method: str, settings: list[str], modules: Path) -> None:
+def check(method: str, settings: dict[str, Any], modules: Path) -> None:
     """Check a method, and print one line per check.
 
     Raises
@@ -163,7 +162,7 @@ def check(method: str, settings: list[str], modules: Path) -> None:
     torch.set_num_threads(1)  # the samples are few
     row = find_method(method, {method: {"estimator": method}} if ":" in method else None)
     check_estimator(row)
-    given = row.with_settings(parse_settings(settings))
+    given = row.with_settings(settings)
     check_settings(row.load(), given)
     counts = dict.fromkeys(("passed", "failed", "skipped"), 0)
     print(method)
@@ -175,13 +174,10 @@ def check(method: str, settings: list[str], modules: Path) -> None:
         raise InputError(f"{method} fails {counts['failed']} of {sum(counts.values())} checks.")
 
 
-def predict(
-    run: Path, settings: list[str], definition: list[str], modules: Path | None, **arguments: Any
-) -> None:
+def predict(modules: Path | None, **arguments: Any) -> None:
     """Write the predicted cluster of each new sample, and print a line that describes them."""
     with importing():
         from dekm.experiment.prediction import write_predictions
 
     use_folder(modules)
-    defined = parse_settings(definition, "--define")
-    print(printable(write_predictions(run, parse_settings(settings), definition=defined, **arguments)))
+    print(printable(write_predictions(**arguments)))

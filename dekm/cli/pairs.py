@@ -1,11 +1,50 @@
-"""Options of the form NAME=VALUE."""
+"""Settings on the command line: files of them, and options of the form NAME=VALUE."""
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dekm.errors import InputError, shown
+from dekm.errors import InputError, shown, unknown_name
+from dekm.files.reading import check_fields, read_json
+
+# What a file may have besides the settings: values of other options of its command.
+OPTIONS = {
+    "licence_held": bool,
+    "subsample": int,
+    "n_classes": int,
+    "definition": dict,
+    "pretrained": str,
+    "network": str,
+}
+
+
+def resolve_settings(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a command in which the file of ``--settings``, ``--set`` and ``--define`` are read.
+
+    The file has an object `settings`, which ``--set`` changes, and perhaps values of further options, which
+    count where the command line has none.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or has an option that the command lacks, or a pair is none.
+    """
+    read = {name: value for name, value in arguments.items() if name != "settings_file"}
+    if "settings" not in read:
+        return read
+    file = arguments["settings_file"]
+    given = read_json(file, {"settings": dict}) if file else {"settings": {}}
+    read["settings"] = given.pop("settings") | parse_settings(read["settings"])
+    if "definition" in read:
+        read["definition"] = parse_settings(read["definition"], "--define")
+    options = [name for name in OPTIONS if name in read]
+    for name in (name for name, value in given.items() if value is not None):
+        if name not in options:
+            raise InputError(f"{file}: {unknown_name('', name, ['settings', *options])}")
+        check_fields(file, given, {name: OPTIONS[name]})
+        read[name] = read[name] or given[name]
+    return read
 
 
 def parse_settings(pairs: list[str], option: str = "--set") -> dict[str, Any]:

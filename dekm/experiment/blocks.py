@@ -45,6 +45,18 @@ class DatasetBlock:
         return loader_options(self.settings)
 
     @property
+    def is_own(self) -> bool:
+        """Whether it is the user's own data."""
+        return not {"path", "loader"}.isdisjoint(self.settings)
+
+    @property
+    def modules(self) -> list[str]:
+        """The modules whose code prepares it."""
+        loaders = [self.row.loader, self.row.options.get("loader")]
+        own = [loader.partition(":")[0] for loader in loaders if loader is not None]
+        return ["dekm.datasets.preparation", *own]
+
+    @property
     def subsample(self) -> int | None:
         """Number of samples to keep; None keeps all of them."""
         return self.settings.get("subsample")

@@ -108,10 +108,10 @@ def find_unfit_data(config: Mapping[str, Any]) -> Iterator[str]:
 
 def find_impossible(experiment: Experiment) -> Iterator[str]:
     """What does not exist or cannot be done, as far as is known before a job runs."""
-    for name in ("mirror", "container"):
-        if problem := find_secret(name, experiment.get(name, None)):
+    mirror = experiment.machine.mirror
+    for name, address in (("mirror", mirror), ("container", experiment.machine.container)):
+        if problem := find_secret(name, address):
             yield problem
-    mirror = experiment.get("mirror", None)
     if mirror and "://" not in mirror and not os.path.isdir(mirror):  # noqa: PTH112 (no error for a long name)
         yield f"mirror={shown(mirror)} should be an existing folder or a URL."
     for name, block in experiment.blocks.items():

@@ -107,7 +107,7 @@ def load_samples(experiment: Experiment, dataset: str) -> Any:
     """The prepared samples of a dataset of the configuration, which are prepared if necessary."""
     block, folder = experiment.blocks[dataset], ResultSet(experiment.results).data(dataset)
     if not folder.facts_file.is_file():
-        raw_dir = Path(experiment.get("raw_dir", "resources/raw"))
+        raw_dir = Path(experiment.machine.raw_dir)
         prepare(
             block.row,
             raw_dir,
@@ -128,7 +128,7 @@ def fit_once(
     starts: dict[tuple[str, int], Autoencoder],
 ) -> np.ndarray:
     """Labels of one fit; `starts` keeps the pretrained autoencoders by their key and seed."""
-    row, device = experiment.method(method), experiment.get("device", "auto")
+    row, device = experiment.method(method), experiment.machine.device
     key, start = experiment.pretraining(dataset, method), None
     if key is not None:
         if (key, seed) not in starts:

@@ -1,7 +1,7 @@
 """The configuration of an experiment, asked for one cell at a time."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,27 @@ from dekm.files import digest
 from dekm.methods import DEFINITION, KNOWN, METHODS, Method, find_method
 
 RESULTS = Path("results")
+MOST_THREADS = 8  # of a job; more gain little
+
+
+@dataclass(frozen=True)
+class Machine:
+    """How and where the jobs run: keys of a configuration that belong to no result, with their defaults."""
+
+    device: str = "auto"
+    threads: int | str = "auto"
+    raw_dir: str = "resources/raw"
+    mirror: str | None = None
+    container: str | None = None
+    tracking: str | None = None
+    fresh: bool = False
+    keep_models: str = "all"
+
+    def threads_of(self, n_jobs: int, n_cores: int) -> int:
+        """CPU threads of one of several jobs; "auto" shares the cores, at most `MOST_THREADS` for each."""
+        if isinstance(self.threads, int):
+            return min(self.threads, n_cores)
+        return max(1, min(MOST_THREADS, n_cores // max(1, n_jobs)))
 
 
 @dataclass(frozen=True)
@@ -34,6 +55,12 @@ class Experiment:
     """
 
     config: Mapping[str, Any]
+
+    @property
+    def machine(self) -> Machine:
+        """How and where the jobs run."""
+        names = [field.name for field in fields(Machine)]
+        return Machine(**{name: self.config[name] for name in names if name in self.config})
 
     @property
     def results(self) -> Path:

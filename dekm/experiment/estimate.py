@@ -11,7 +11,7 @@ import torch
 from dekm.experiment.blocks import DatasetBlock
 from dekm.experiment.config import Experiment
 from dekm.experiment.measure import Costs, measure_kmeans, measure_network
-from dekm.experiment.plan import cells_of
+from dekm.experiment.plan import all_cells, cells_of
 from dekm.experiment.protocols import default_embedding_dim
 from dekm.methods.autoencoder import Autoencoder
 from dekm.nn.device import resolve_device
@@ -74,7 +74,7 @@ class Cell:
         weights = FLOAT * self.costs.n_parameters
         if self.stage == "pretrain":
             return self.n_seeds * weights
-        kept = self.experiment.get("keep_models", "all")
+        kept = self.experiment.machine.keep_models
         n_models = {"all": self.n_seeds, "one": min(1, self.n_seeds), "none": 0}[kept]
         arrays = self.data.n_samples * (FLOAT * self.embedding_dim + 8)  # a model holds them too
         return self.n_seeds * arrays + n_models * (2 * weights + arrays)
@@ -161,14 +161,20 @@ class Cell:
 
 def planned_cells(experiment: Experiment) -> Iterator[Cell]:
     """The cells of an experiment on data whose size is known."""
-    device = resolve_device(experiment.get("device", "auto"))
+    device = resolve_device(experiment.machine.device)
     if device.type == "cpu":
-        torch.set_num_threads(min(experiment.get("threads", 8), torch.get_num_threads()))
+        torch.set_num_threads(threads(experiment))
     for block in experiment.blocks.values():
         data = find_size(experiment, block)
         if data is not None:
             for cell in cells_of(experiment, block):
                 yield Cell(experiment, block, data, cell["stage"], cell["subject"], device)
+
+
+def threads(experiment: Experiment) -> int:
+    """CPU threads of a job that runs a method here."""
+    n_cells = sum(cell["stage"] == "cluster" for cell in all_cells(experiment))
+    return experiment.machine.threads_of(n_cells, torch.get_num_threads())
 
 
 def find_size(experiment: Experiment, block: DatasetBlock) -> Data | None:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 
 from dekm.experiment.config import Experiment
-from dekm.experiment.estimate import Cell, planned_cells
+from dekm.experiment.estimate import Cell, planned_cells, threads
 from dekm.nn.device import device_name
 from dekm.results.progress import duration
 from dekm.results.status_text import aligned
@@ -21,14 +21,15 @@ def describe_estimate(experiment: Experiment) -> str:
 
 def summary(experiment: Experiment, cells: Sequence[Cell]) -> Iterator[str]:
     """Time, disk and memory of the whole experiment."""
-    device = experiment.get("device", "auto")
+    device = experiment.machine.device
     total = sum(cell.n_seeds * cell.seconds for cell in cells)
     name = f"{experiment.config['name']} on {device_name(device)}"
     yield f"{name}: about {duration(total)} of computation; less if methods stop early."
-    threads, n_cores = experiment.get("threads", 8), os.cpu_count() or 1
-    if device_name(device) == "cpu" and n_cores >= 2 * threads:
-        n_jobs = n_cores // threads
-        yield f"With {n_jobs} jobs of {threads} threads at a time: about {duration(total / n_jobs)}."
+    n_threads, n_cores = threads(experiment), os.cpu_count() or 1
+    if device_name(device) == "cpu" and n_cores >= 2 * n_threads:
+        n_jobs = n_cores // n_threads
+        jobs = f"{n_jobs} jobs of {n_threads} thread{'s' if n_threads > 1 else ''}"
+        yield f"With {jobs} at a time: about {duration(total / n_jobs)}."
     disk = sum(cell.disk for cell in cells)
     memory = max((cell.memory for cell in cells), default=0)
     yield f"Disk: about {size(disk)} with the MLflow store. Memory of a job: up to about {size(memory)}."

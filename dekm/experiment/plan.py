@@ -1,4 +1,4 @@
-"""What an experiment consists of, written beside its results so that `dekm status` knows what is missing."""
+"""What an experiment consists of: its cells, written beside the results, and what each job is told."""
 
 import datetime as dt
 from collections.abc import Iterator
@@ -14,13 +14,17 @@ from dekm.results.result_set import ResultSet
 
 def write_plan(experiment: Experiment) -> None:
     """Write the cells of an experiment, their seeds, and what is left out, to its folder of results."""
-    cells = [cell for block in experiment.blocks.values() for cell in cells_of(experiment, block)]
     plan = {
         "written": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-        "cells": cells,
+        "cells": all_cells(experiment),
         "left_out": experiment.left_out,
     }
     write_json(ResultSet(experiment.results).plan_file, plan)
+
+
+def all_cells(experiment: Experiment) -> list[dict[str, Any]]:
+    """The pretrainings and the runs of an experiment."""
+    return [cell for block in experiment.blocks.values() for cell in cells_of(experiment, block)]
 
 
 def cells_of(experiment: Experiment, block: DatasetBlock) -> Iterator[dict[str, Any]]:
@@ -47,3 +51,26 @@ def cell(stage: str, block: DatasetBlock, subject: str, label: str) -> dict[str,
     """One cell of the plan."""
     known = {"stage": stage, "dataset": block.name, "subject": subject, "label": label}
     return known | {"seeds": list(block.seeds)}
+
+
+def job_settings(experiment: Experiment, stage: str, dataset: str, subject: str = "") -> dict[str, Any]:
+    """What a job is told of the configuration, as `python -m dekm` reads it by ``--settings``.
+
+    The subject of the stages "pretrain" and "cluster" is the key of autoencoders, or of a method.
+    """
+    block = experiment.blocks[dataset]
+    if stage == "pretrain":
+        return {"settings": experiment.pretraining_settings(dataset, subject)}
+    if stage == "cluster":
+        start = experiment.pretraining(dataset, subject)
+        pretraining = experiment.pretraining_settings(dataset, start) if start else {}
+        is_own = subject in experiment.own_methods
+        return {
+            "settings": experiment.method_settings(dataset, subject),
+            "definition": experiment.method(subject).definition if is_own else None,
+            "pretrained": start,
+            "network": pretraining.get("network"),
+        }
+    loaded = {"settings": block.loader_options, "licence_held": block.row.restricted}
+    part = {"subsample": block.subsample, "n_classes": block.n_classes}
+    return loaded if stage == "download" else loaded | part

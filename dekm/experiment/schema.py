@@ -32,9 +32,13 @@ LIMITS = {"minimum": ">=", "exclusiveMinimum": ">", "maximum": "<=", "exclusiveM
 
 @cache
 def read_schema(file: Path) -> dict[str, Any]:
-    """Read a schema in YAML, with the parameters of methods from parameters.schema.json beside it."""
+    """Read a schema in YAML, with the parameters of methods from parameters.schema.json beside it.
+
+    The keys of the machine stand in a block of their own there, and at the top level of a configuration.
+    """
     parameters = json.loads(file.with_name("parameters.schema.json").read_text(encoding="utf-8"))
-    return merge(parameters, yaml.safe_load(file.read_text(encoding="utf-8")))
+    schema = merge(parameters, yaml.safe_load(file.read_text(encoding="utf-8")))
+    return schema | {"properties": schema["properties"] | schema["$defs"]["machine"]["properties"]}
 
 
 def validator(schema: Mapping[str, Any]) -> Any:

@@ -34,8 +34,11 @@ def page() -> str:
     root = read_schema(SCHEMA_FILE)
     blocks = root["$defs"]
     figures = root["properties"]["figures"]["properties"]
+    machine = blocks["machine"]["properties"]
+    experiment = {key: value for key, value in root["properties"].items() if key not in machine}
     sections = {
-        "Top level": _table(root, root),
+        "Top level": _table(root, {**root, "properties": experiment}),
+        "Top level: the machine and the call, which belong to no result": _table(root, blocks["machine"]),
         "A dataset: `datasets.<name>`": _table(root, blocks["dataset"]),
         "A pretraining: `pretraining`": _table(root, blocks["pretraining"]),
         **{f"A figure: `figures.{name}`": _table(root, figure) for name, figure in figures.items()},

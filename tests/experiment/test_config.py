@@ -1,5 +1,7 @@
 import inspect
+import json
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +11,9 @@ import yaml
 
 from dekm.errors import InputError
 from dekm.experiment.checks import find_mistakes, read_experiment
-from dekm.experiment.config import Experiment
+from dekm.experiment.config import Experiment, Machine
 from dekm.experiment.config_file import read_config_file
+from dekm.experiment.plan import job_settings
 from dekm.experiment.protocols import DEFAULTS, JUNE2021, PAPER, RELEASED
 from dekm.experiment.schema import read_schema
 from dekm.methods import METHODS, STRATEGIES
@@ -93,6 +96,44 @@ def test_dkm_with_annealing_starts_from_no_pretrained_autoencoder() -> None:
     assert experiment.method_settings("digits", "dkm_a")["annealed"] is True
     annealed = {"methods": {"dkm": {"annealed": True}}}
     assert read_experiment(MINIMAL | annealed, SCHEMA_FILE).pretraining("digits", "dkm") is None
+
+
+def test_a_job_is_told_what_the_configuration_says_of_it_and_no_more() -> None:
+    own = {"method": "dekm", "label": "Mine", "lr": 0.1, "pretraining": {"network": "mine:make"}}
+    config = MINIMAL | {"datasets": {"digits": {"subsample": 50}}, "methods": {"k_means": {}, "mine": own}}
+    experiment = Experiment(config)
+    told = partial(job_settings, experiment)
+    assert told("download", "digits") == {"settings": {}, "licence_held": False}
+    assert told("prepare", "digits") == told("download", "digits") | {"subsample": 50, "n_classes": None}
+    start = experiment.pretraining("digits", "mine")
+    assert told("pretrain", "digits", start)["settings"]["network"] == "mine:make"
+    mine = told("cluster", "digits", "mine")
+    assert mine["settings"]["lr"] == 0.1
+    assert (mine["definition"]["label"], mine["pretrained"], mine["network"]) == ("Mine", start, "mine:make")
+    k_means = {"settings": {}, "definition": None, "pretrained": None, "network": None}
+    assert told("cluster", "digits", "k_means") == k_means
+    assert mine == json.loads(json.dumps(mine))
+
+
+@pytest.mark.parametrize(
+    ("threads", "n_jobs", "n_cores", "expected"),
+    [
+        ("auto", 20, 2, 1),
+        ("auto", 1, 2, 2),
+        ("auto", 3, 16, 5),
+        ("auto", 1, 64, 8),
+        ("auto", 0, 4, 4),
+        (8, 20, 2, 2),
+        (1, 1, 8, 1),
+        (12, 1, 64, 12),
+    ],
+)
+def test_jobs_share_the_cores_unless_the_configuration_gives_a_number(
+    threads: int | str, n_jobs: int, n_cores: int, expected: int
+) -> None:
+    experiment = read_experiment(MINIMAL | {"threads": threads}, SCHEMA_FILE)
+    assert experiment.machine.threads_of(n_jobs, n_cores) == expected
+    assert read_experiment(MINIMAL, SCHEMA_FILE).machine == Machine()
 
 
 def test_every_mistake_is_listed_with_its_place_and_what_is_right() -> None:

@@ -1,25 +1,26 @@
-import json
 import shlex
 import sys
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-ROOT = Path(workflow.current_basedir).parent.parent
+
+include: "repository.smk"
+
+
 sys.path.insert(0, str(ROOT))
 
 from dekm.datasets.user.folders import visible_files
 from dekm.errors import InputError
 from dekm.experiment.checks import read_experiment
 from dekm.experiment.config_file import read_config_file
-from dekm.experiment.gpus import count_gpus, has_gpu_build
-from dekm.experiment.plan import write_plan
+from dekm.experiment.plan import job_settings, write_plan
 from dekm.experiment.provenance import (
+    source_digest,
     method_sources,
     pretraining_sources,
-    source_digest,
 )
-from dekm.files import digest, files_digest
+from dekm.files import digest, files_digest, write_json
 from dekm.methods import STRATEGIES
 from dekm.tracking.server import PENDING, default_store, read_store
 
@@ -28,8 +29,6 @@ for folder in (ROOT, Path.cwd()):
         raise WorkflowError(
             f"{folder}: rename the folder; the workflow cannot run in a path with a brace or colon."
         )
-
-# The experiment
 
 # Modules that the configuration names are searched in the folder of its file.
 MODULES = Path((workflow.configfiles or ["."])[-1]).absolute().parent
@@ -40,8 +39,8 @@ try:
     EXPERIMENT = read_experiment(
         config, ROOT / "config" / "config.schema.yaml", MODULES
     )
-    STORE = EXPERIMENT.get("tracking", None)
-    STORE = STORE or default_store(EXPERIMENT.results.parent)
+    MACHINE = EXPERIMENT.machine
+    STORE = MACHINE.tracking or default_store(EXPERIMENT.results.parent)
     read_store(STORE)
 except InputError as error:
     raise WorkflowError(str(error))
@@ -55,6 +54,7 @@ for name, reason in EXPERIMENT.left_out.items():
 if not EXPERIMENT.datasets:
     raise WorkflowError("No dataset is left to run.")
 
+BLOCKS = EXPERIMENT.blocks
 RESULTS = str(EXPERIMENT.results)
 FIRST_PAGE = Path(RESULTS, "tables", "table3.html")  # what the report opens on
 config["first_page"] = str(FIRST_PAGE) if FIRST_PAGE.is_file() else ""
@@ -68,31 +68,6 @@ PAPER_DATASETS = {
 }
 OTHER_DATASETS = [name for name in EXPERIMENT.datasets if name not in PAPER_DATASETS]
 ENVIRONMENT = str(ROOT / "environment.yml")
-CONTAINER = EXPERIMENT.get("container", None) or "dekm.sif"
-
-# Settings that do not affect the results. They are resources, because a change of params would rerun jobs.
-
-THREADS = EXPERIMENT.get("threads", 8)
-DEVICE = EXPERIMENT.get("device", "auto")
-GPUS = 0 if DEVICE == "cpu" else 1
-FRESH = "--fresh" if EXPERIMENT.get("fresh", False) else ""
-KEEP_MODELS = EXPERIMENT.get("keep_models", "all")
-MODULES = f"--modules {shlex.quote(str(MODULES))}"
-
-# On one machine every job that trains has a GPU of its own. On a cluster its scheduler sees to that.
-
-ON_CLUSTER = workflow.resource_settings.nodes is not None
-
-if GPUS and workflow.is_main_process:
-    n_gpus = None if ON_CLUSTER else count_gpus(DEVICE)
-    if n_gpus:
-        workflow.global_resources.setdefault("gpu", n_gpus)
-    installed_here = not workflow.deployment_settings.deployment_method
-    if (n_gpus or ON_CLUSTER) and installed_here and not has_gpu_build():
-        logger.warning(
-            "The installed PyTorch is built for CPUs only: jobs that are given a GPU will train on the CPU."
-            " Install a build for GPUs (https://pytorch.org), or set device: cpu in the configuration."
-        )
 
 # The jobs import the package from this repository, whatever their working directory and environment.
 
@@ -102,12 +77,24 @@ shell.prefix(
 
 
 wildcard_constraints:
-    dataset="|".join(EXPERIMENT.blocks),
+    dataset="|".join(BLOCKS),
     method="|".join([*EXPERIMENT.methods, "dekm", *STRATEGIES]),
     architecture="(conv|mlp|network)(-[0-9a-f]+)?",
 
 
-# Arguments of the command line
+def settings_file(stage):
+    """The file of what a job is told; its name has a digest of the content, so that a change reruns the job."""
+
+    def write(wildcards):
+        told = job_settings(EXPERIMENT, stage, *wildcards)
+        path = Path(RESULTS, "settings", stage, *wildcards)
+        path = path.with_name(f"{path.name}-{digest(told)[:12]}.json")
+        is_run = workflow.executor_plugin is not None and not workflow.dryrun
+        if is_run and not path.is_file():
+            write_json(path, told)
+        return str(path)
+
+    return write
 
 
 def quoted(text):
@@ -115,109 +102,21 @@ def quoted(text):
     return shlex.quote(text).replace("<", "'$'\\x3c''")
 
 
-def set_arguments(settings, option="--set"):
-    """Settings as arguments."""
-    pairs = (f"{name}={json.dumps(value)}" for name, value in settings.items())
-    return " ".join(f"{option} {quoted(pair)}" for pair in pairs)
-
-
-def dataset_arguments(wildcards):
-    """Options of a dataset's loader, and the statement that the user holds its licence."""
-    block = EXPERIMENT.blocks[wildcards.dataset]
-    held = " --licence-held" if block.row.restricted else ""
-    return set_arguments(block.loader_options) + held
-
-
-def mirror_argument(wildcards):
-    """The mirror of raw files; a function, since its name may hold braces."""
-    mirror = EXPERIMENT.get("mirror", None)
-    return f"--mirror {quoted(mirror)}" if mirror else ""
-
-
-def part_arguments(wildcards):
-    """Size of the subsample and number of classes of a dataset."""
-    block = EXPERIMENT.blocks[wildcards.dataset]
-    parts = {"subsample": block.subsample, "classes": block.n_classes}
-    return " ".join(
-        f"--{name} {value}" for name, value in parts.items() if value is not None
+def pairs(option, texts):
+    """An option for each name and text; a function of wildcards, since texts may hold braces."""
+    options = " ".join(
+        f"{option} {quoted(f'{name}={text}')}" for name, text in texts.items()
     )
+    return lambda wildcards: options
 
 
-def pretraining_arguments(wildcards):
-    """Settings of the autoencoders of a dataset."""
-    settings = EXPERIMENT.pretraining_settings(
-        wildcards.dataset, wildcards.architecture
-    )
-    return set_arguments(settings)
-
-
-def method_arguments(wildcards):
-    """Parameters of a cell."""
-    return set_arguments(
-        EXPERIMENT.method_settings(wildcards.dataset, wildcards.method)
-    )
-
-
-def definition_arguments(wildcards):
-    """Definition of a method that the configuration defines; nothing for the others."""
-    if wildcards.method not in EXPERIMENT.own_methods:
-        return ""
-    definition = EXPERIMENT.method(wildcards.method).definition
-    return set_arguments(definition, "--define")
-
-
-def start_arguments(wildcards):
-    """The pretrained autoencoders of a cell, if they are not those of its architecture; and their network."""
-    key = EXPERIMENT.pretraining(wildcards.dataset, wildcards.method) or ""
-    arguments = f"--pretrained {key}" if key not in ("", "conv", "mlp") else ""
-    if key.startswith("network"):
-        network = EXPERIMENT.pretraining_settings(wildcards.dataset, key)["network"]
-        arguments += f" --network {shlex.quote(network)}"
-    return arguments
-
-
-def label_arguments(wildcards):
-    """Labels of the methods that the configuration defines; a function, since they may hold braces."""
-    return " ".join(
-        f"--label {quoted(f'{name}={EXPERIMENT.method(name).label}')}"
-        for name in EXPERIMENT.own_methods
-    )
-
-
-def left_out_arguments(wildcards):
-    """Reasons why datasets are left out of the tables."""
-    return " ".join(
-        f"--left-out {quoted(f'{name}={reason}')}"
-        for name, reason in EXPERIMENT.left_out.items()
-    )
-
-
-# Resources
-
-
-def growing(first):
-    """A resource of which every further attempt of a job gets as much more."""
-    return lambda wildcards, attempt: first * attempt
-
-
-def device_of_method(wildcards):
-    """The device of a cell: K-means and PCA+K-means train nothing and leave the GPUs to the others."""
-    method = EXPERIMENT.method(wildcards.method)
-    trains_nothing = method.is_ours and method.autoencoder is None
-    return "cpu" if DEVICE == "auto" and trains_nothing else DEVICE
-
-
-def gpus_of_method(wildcards):
-    """Number of GPUs of a cell."""
-    return 0 if device_of_method(wildcards) == "cpu" else 1
-
-
-# Inputs
+LABELS = {name: EXPERIMENT.method(name).label for name in EXPERIMENT.own_methods}
+LABELS, LEFT_OUT = pairs("--label", LABELS), pairs("--left-out", EXPERIMENT.left_out)
 
 
 def raw_files(wildcards):
     """Inputs of a dataset's preparation: verified raw files, the user's own files, or nothing."""
-    block = EXPERIMENT.blocks[wildcards.dataset]
+    block = BLOCKS[wildcards.dataset]
     options = block.row.options
     own = [options[name] for name in ("path", "labels") if name in options]
     return expand(rules.download.output, dataset=block.base) if block.row.raw else own
@@ -225,11 +124,8 @@ def raw_files(wildcards):
 
 def pretrained_autoencoders(wildcards):
     """The pretrained autoencoders of a cell; nothing for a method without autoencoder."""
-    key = EXPERIMENT.pretraining(wildcards.dataset, wildcards.method)
-    found = expand(
-        rules.pretrain.output, dataset=wildcards.dataset, architecture=key or []
-    )
-    return found
+    key = EXPERIMENT.pretraining(wildcards.dataset, wildcards.method) or []
+    return expand(rules.pretrain.output, dataset=wildcards.dataset, architecture=key)
 
 
 def cells(datasets, methods=EXPERIMENT.methods):
@@ -244,37 +140,20 @@ def cells_of_figure(figure, methods):
 
 def figures_of_runs(datasets):
     """Figures of the first run of DEKM and of the user's methods; on own data, of all methods."""
-    return [
-        folder
-        for dataset in datasets
-        for folder in expand(
-            rules.figures_of_run.output,
-            dataset=dataset,
-            method=(
-                EXPERIMENT.methods
-                if {"path", "loader"} & {*EXPERIMENT.blocks[dataset].settings}
-                else RUN_METHODS
-            ),
-        )
-    ]
-
-
-# Digests of code and files, which rerun the jobs when they change
-
-
-def loader_digest(wildcards):
-    """Digest of the code that prepares a dataset."""
-    row = EXPERIMENT.blocks[wildcards.dataset].row
-    own = [row.options["loader"]] if "loader" in row.options else []
-    modules = [loader.partition(":")[0] for loader in (row.loader, *own)]
-    return source_digest("dekm.datasets.preparation", *modules)
+    methods = {
+        name: EXPERIMENT.methods if BLOCKS[name].is_own else RUN_METHODS
+        for name in datasets
+    }
+    found = (
+        expand(rules.figures_of_run.output, dataset=name, method=methods[name])
+        for name in methods
+    )
+    return sum(found, [])
 
 
 def pretraining_digest(wildcards):
     """Digest of the code that affects the autoencoders of a dataset."""
-    settings = EXPERIMENT.pretraining_settings(
-        wildcards.dataset, wildcards.architecture
-    )
+    settings = EXPERIMENT.pretraining_settings(*wildcards)
     return digest(pretraining_sources(settings.get("network")))
 
 
@@ -285,19 +164,9 @@ def method_digest(wildcards):
 
 def own_files_digest(wildcards):
     """Digest of the files in a user's folder, of which Snakemake checks only the modification time."""
-    path = EXPERIMENT.blocks[wildcards.dataset].row.options.get("path")
+    path = BLOCKS[wildcards.dataset].row.options.get("path")
     is_folder = path is not None and Path(path).is_dir()
     return files_digest(visible_files(Path(path))) if is_folder else ""
-
-
-def remove_pending(markers):
-    """Remove the signs of updates of a server that it has not got, so that they are tried again."""
-    for marker in markers:
-        if marker.is_file() and marker.read_text() == PENDING:
-            marker.unlink()
-
-
-# Params computed from wildcards, inputs or outputs
 
 
 def results_folder(wildcards):
@@ -307,22 +176,12 @@ def results_folder(wildcards):
 
 def raw_folder(wildcards):
     """Folder of raw files; a function, since Snakemake would take braces in a constant for wildcards."""
-    return EXPERIMENT.get("raw_dir", "resources/raw")
-
-
-def store_of_runs(wildcards):
-    """The MLflow store: a server, or the folder above the results."""
-    return STORE
-
-
-def base_dataset(wildcards):
-    """The dataset that a block of the configuration prepares, completely or in part."""
-    return EXPERIMENT.blocks[wildcards.dataset].base
+    return MACHINE.raw_dir
 
 
 def dataset_seeds(wildcards):
     """Seeds of the runs on a dataset."""
-    return EXPERIMENT.blocks[wildcards.dataset].seeds
+    return BLOCKS[wildcards.dataset].seeds
 
 
 def output_folder(wildcards, output):

@@ -19,13 +19,13 @@ rule download:
         runtime="2h",
         mirror=mirror_argument,
     params:
-        settings=dataset_arguments,
+        settings=settings_file("download"),
         raw_dir=raw_folder,
     message:
         "Download and verify the raw files of {wildcards.dataset}"
     shell:
-        "python -m dekm download {wildcards.dataset:q} --raw-dir {params.raw_dir:q} {resources.mirror} {params.settings}"
-        " --out {output:q} 2> >(tee {log:q} >&2)"
+        "python -m dekm download {wildcards.dataset:q} --raw-dir {params.raw_dir:q} {resources.mirror}"
+        " --settings {params.settings:q} --out {output:q} 2> >(tee {log:q} >&2)"
 
 
 rule prepare:
@@ -46,15 +46,14 @@ rule prepare:
         runtime=growing(60),
         modules=MODULES,
     params:
-        base=base_dataset,
+        base=lambda wildcards: BLOCKS[wildcards.dataset].base,
         results=results_folder,
         raw_dir=raw_folder,
-        settings=dataset_arguments,
-        part=part_arguments,
+        settings=settings_file("prepare"),
         files=own_files_digest,
-        sources=loader_digest,
+        sources=lambda wildcards: source_digest(*BLOCKS[wildcards.dataset].modules),
     message:
         "Prepare {wildcards.dataset}"
     shell:
         "python -m dekm prepare {params.base:q} --name {wildcards.dataset:q} --results {params.results:q} --raw-dir {params.raw_dir:q}"
-        " {params.part} {params.settings} {resources.modules} 2> {log:q}"
+        " --settings {params.settings:q} {resources.modules} 2> {log:q}"

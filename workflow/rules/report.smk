@@ -35,7 +35,7 @@ rule table2:
     params:
         results=results_folder,
         datasets=[*EXPERIMENT.datasets, *EXPERIMENT.left_out],
-        left_out=left_out_arguments,
+        left_out=LEFT_OUT,
         folder=output_folder,
         sources=source_digest("dekm.tables"),
     message:
@@ -87,8 +87,8 @@ rule table:
         datasets=[*EXPERIMENT.datasets, *EXPERIMENT.left_out],
         methods=EXPERIMENT.methods,
         strategies=[*STRATEGIES] if "fig4" in EXPERIMENT.figures else [],
-        labels=label_arguments,
-        left_out=left_out_arguments,
+        labels=LABELS,
+        left_out=LEFT_OUT,
         folder=output_folder,
         sources=source_digest("dekm.tables"),
     message:
@@ -115,7 +115,7 @@ use rule table as table_of_dataset with:
         datasets="{dataset}",
         methods=EXPERIMENT.methods,
         strategies=[],
-        labels=label_arguments,
+        labels=LABELS,
         left_out="",
         folder=output_folder,
         sources=source_digest("dekm.tables"),

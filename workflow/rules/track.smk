@@ -1,7 +1,10 @@
 TRACKED = f"{RESULTS}/logs/track.done"
 
+# The signs of updates that a server has not got are removed, so that these are tried again.
 if workflow.is_main_process:
-    remove_pending([Path(TRACKED), *Path(RESULTS, "logs/track").glob("*.done")])
+    for marker in (Path(TRACKED), *Path(RESULTS, "logs/track").glob("*.done")):
+        if marker.is_file() and marker.read_text() == PENDING:
+            marker.unlink()
 
 
 localrules:
@@ -24,7 +27,7 @@ rule track:
         ENVIRONMENT
     params:
         results=results_folder,
-        store=store_of_runs,
+        store=lambda wildcards: STORE,
     message:
         "Update the MLflow store"
     shell:

@@ -11,24 +11,24 @@ rule pretrain:
     priority: 20
     conda:
         ENVIRONMENT
-    threads: THREADS
+    threads: threads_of("pretrain")
     resources:
         gpu=GPUS,
         mem_mb=growing(8000),
         runtime=growing(240),
-        device=DEVICE,
+        device=MACHINE.device,
         fresh=FRESH,
         modules=MODULES,
     params:
         results=results_folder,
         seeds=dataset_seeds,
-        settings=pretraining_arguments,
+        settings=settings_file("pretrain"),
         sources=pretraining_digest,
     message:
         "Pretrain the {wildcards.architecture} autoencoders of {wildcards.dataset}, seeds {params.seeds}"
     shell:
         "python -m dekm pretrain {wildcards.dataset:q} {wildcards.architecture:q} --results {params.results:q}"
-        " --seeds {params.seeds:q} --device {resources.device:q} {resources.modules} {params.settings} {resources.fresh} 2> {log:q}"
+        " --seeds {params.seeds:q} --device {resources.device:q} --settings {params.settings:q} {resources.modules} {resources.fresh} 2> {log:q}"
 
 
 rule cluster:
@@ -43,25 +43,23 @@ rule cluster:
         f"{RESULTS}/benchmarks/cluster/{{dataset}}/{{method}}.tsv"
     conda:
         ENVIRONMENT
-    threads: THREADS
+    threads: threads_of("cluster")
     resources:
-        gpu=gpus_of_method,
+        gpu=lambda wildcards: int(device_of_method(wildcards) != "cpu"),
         mem_mb=growing(8000),
         runtime=growing(240),
         device=device_of_method,
         fresh=FRESH,
-        keep_models=KEEP_MODELS,
+        keep_models=MACHINE.keep_models,
         modules=MODULES,
     params:
         results=results_folder,
         seeds=dataset_seeds,
-        settings=method_arguments,
-        definition=definition_arguments,
-        start=start_arguments,
+        settings=settings_file("cluster"),
         sources=method_digest,
     message:
         "Cluster {wildcards.dataset} with {wildcards.method}, seeds {params.seeds}"
     shell:
         "python -m dekm cluster {wildcards.dataset:q} {wildcards.method:q} --results {params.results:q}"
-        " --seeds {params.seeds:q} --device {resources.device:q} {params.definition} {params.start}"
-        " --keep-models {resources.keep_models} {resources.modules} {params.settings} {resources.fresh} 2> {log:q}"
+        " --seeds {params.seeds:q} --device {resources.device:q} --settings {params.settings:q}"
+        " --keep-models {resources.keep_models} {resources.modules} {resources.fresh} 2> {log:q}"
