@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from html import escape
 from pathlib import Path
@@ -76,6 +77,16 @@ def test_the_reference_knows_every_file_and_every_name_in_the_store(workspace: W
     final = {name for text in files for name in json.loads(text)}
     assert tracking.unknown("metrics", {name for run in data for name in run.metrics}, final) == set()
     assert tracking.unknown("tags", {name for run in data for name in run.tags}) == set()
+
+
+def test_a_job_is_repeated_by_hand_with_its_file_of_settings(workspace: Workspace) -> None:
+    before = workspace.ids("dekm")
+    (settings,) = (workspace.results / "settings" / "cluster" / "digits").glob("dekm-*.json")
+    command = [sys.executable, "-m", "dekm", "cluster", "digits", "dekm", "--results", workspace.results]
+    command += ["--seeds", "0", "1", "--device", "cpu", "--settings", settings]
+    done = subprocess.run(command, cwd=workspace.folder, capture_output=True, text=True)
+    assert "digits dekm, seed 1: complete, kept" in done.stderr, done.stderr
+    assert workspace.ids("dekm") == before
 
 
 def test_a_store_that_cannot_be_updated_is_not_marked_as_done(workspace: Workspace) -> None:
