@@ -7,6 +7,11 @@ ARG TORCH_INDEX=
 WORKDIR /build
 RUN python -m venv /opt/dekm
 ENV PATH=/opt/dekm/bin:$PATH
+# openTSNE has no wheel for ARM, so pip compiles it there.
+# hadolint ignore=DL3008
+RUN if [ "$(uname -m)" != x86_64 ]; then \
+        apt-get update && apt-get install -y --no-install-recommends g++ && rm -rf /var/lib/apt/lists/*; \
+    fi
 COPY requirements.txt ./
 # The wheels of PyTorch on PyPI are those for GPUs, and some GB larger.
 RUN if [ -n "$TORCH_INDEX" ]; then \

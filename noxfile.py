@@ -1,6 +1,7 @@
 """Checks in environments of their own, made by uv: ``nox --list`` shows them, ``nox -s oldest`` runs one.
 
-`UV_CONSTRAINT`, a file with a line such as ``torch==2.13.0+cpu``, chooses the build of PyTorch.
+`UV_CONSTRAINT`, a file with a line such as ``torch==2.13.0+cpu``, chooses the build of PyTorch; PyPI has the
+version without the label only.
 """
 
 import nox

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -15,12 +16,36 @@ import yaml
 import dekm
 
 ROOT = Path(__file__).parents[1]
-SOURCES = ("pyproject.toml", "README.md", "LICENSE", "dekm", "tests", "benchmarks", "workflow")
+SOURCES = ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "dekm", "tests", "benchmarks", "workflow")
 CLUSTER_TEN_SAMPLES = """
 import numpy as np
 import dekm
 X = np.concatenate([np.zeros((5, 2)), np.ones((5, 2))])
 print(dekm.__file__, dekm.KMeans(2, random_state=0, device="cpu").fit_predict(X).tolist(), sep="\\n")
+"""
+# What a user may write; the last lines are mistakes that mypy finds.
+SCRIPT = """
+import numpy as np
+from dekm import DEKM, Autoencoder, Clusterer, Iteration, KMeans
+from dekm.metrics import accuracy
+
+X = np.random.default_rng(0).random((100, 8))
+y = np.arange(100) % 3
+
+
+def show(iteration: Iteration) -> None:
+    print(iteration.n_iter, iteration.inertia, iteration.labels.shape)
+
+
+autoencoder = Autoencoder(embedding_dim=3, n_epochs=2)
+method = DEKM(n_clusters=3, autoencoder=autoencoder, random_state=0, on_iteration=show)
+fitted: Clusterer = method.fit(X)
+labels: np.ndarray = fitted.predict(X)
+print(accuracy(y, labels), fitted.labels_.dtype, method.history_[-1]["inertia"])
+
+DEKM(n_clusters="three")  # arg-type
+KMeans(n_cluster=3)  # call-arg
+name: str = accuracy(y, labels)  # assignment
 """
 
 
@@ -78,7 +103,25 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_holds_every_module_and_nothing_else(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
-    assert names == {file.relative_to(ROOT).as_posix() for file in (ROOT / "dekm").rglob("*.py")}
+    files = [ROOT / "dekm" / "py.typed", *(ROOT / "dekm").rglob("*.py")]
+    assert names == {file.relative_to(ROOT).as_posix() for file in files}
+
+
+def test_the_archive_of_the_sources_holds_no_part_of_the_tests(wheel: Path) -> None:
+    (file,) = wheel.parent.glob("*.tar.gz")
+    with tarfile.open(file) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"dekm/py.typed", "dekm/methods/dekm.py", "pyproject.toml", "LICENSE"} <= names
+    assert not [name for name in names if "tests" in Path(name).parts]
+
+
+def test_a_script_of_a_user_is_checked_by_mypy(installed: Path, tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(SCRIPT)
+    (tmp_path / "mypy.ini").write_text("[mypy]\nstrict = true\n\n[mypy-torch.*]\nfollow_imports = skip\n")
+    done = run(tmp_path, sys.executable, "-m", "mypy", "script.py", path=installed)
+    found = re.findall(r"^script.py:(\d+): error: .*\[(.*)\]$", done.stdout, re.M)
+    mistakes = re.findall(r"^.*# (.*)$", SCRIPT, re.M)
+    assert [code for _, code in found] == mistakes, done.stdout + done.stderr
 
 
 def test_the_wheel_names_its_version_and_licence(wheel: Path) -> None:

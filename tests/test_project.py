@@ -1,8 +1,11 @@
 """The files around the code that reviewers ask for: their links, their versions, their descriptions."""
 
 import json
+import os
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -92,5 +95,28 @@ def test_hosted_checks_run_what_the_project_runs() -> None:
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yml").read_text())
     steps = [step.get("run", "") for job in workflow["jobs"].values() for step in job["steps"]]
     assert any(".ci/run" in step for step in steps)
-    actions = [step["uses"] for job in workflow["jobs"].values() for step in job["steps"] if "uses" in step]
-    assert all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", action) for action in actions)
+
+
+@pytest.mark.parametrize(("links", "version"), [("", "2.13.0"), ("/wheels", "2.13.0+cu130")])
+def test_the_lower_bounds_are_tested_with_a_pytorch_that_the_index_has(
+    links: str, version: str, tmp_path: Path
+) -> None:
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    (script,) = re.findall(r"^    (label=.*?^PYTHON)$", script, re.M | re.S)
+    (tmp_path / "torch.py").write_text("__version__ = '2.13.0+cu130'")
+    (tmp_path / ".nox").mkdir()
+    script = script.replace(".venv/bin/python", shlex.quote(sys.executable))
+    environment = {"PIP_FIND_LINKS": links, "PYTHONPATH": str(tmp_path), "PATH": os.environ["PATH"]}
+    subprocess.run(["bash", "-c", script], cwd=tmp_path, env=environment, check=True)
+    assert (tmp_path / ".nox/constraint.txt").read_text() == f"torch=={version}\n"
+
+
+def test_hosted_checks_run_pinned_actions_and_sessions_that_exist() -> None:
+    sessions = re.findall(r"^def (\w+)\(session", (ROOT / "noxfile.py").read_text(encoding="utf-8"), re.M)
+    for file in (ROOT / ".github" / "workflows").iterdir():
+        jobs = yaml.safe_load(file.read_text(encoding="utf-8"))["jobs"].values()
+        steps = [step for job in jobs for step in job["steps"]]
+        actions = [step["uses"] for step in steps if "uses" in step]
+        assert all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", action) for action in actions), file
+        named = [name for step in steps for name in re.findall(r"nox -s (\w+)", step.get("run", ""))]
+        assert set(named) <= set(sessions), file

@@ -42,7 +42,8 @@ def resolve_device(device: str | torch.device) -> torch.device:
     except RuntimeError as error:
         raise InputError(f"device={shown(device)} should be 'auto', 'cpu', 'cuda' or 'cuda:N'.") from error
     if resolved.type not in ("cpu", "cuda"):
-        raise InputError(f"device={shown(device)} should be 'auto', 'cpu', 'cuda' or 'cuda:N'.")
+        apple = " GPUs of Apple are not supported." if resolved.type == "mps" else ""
+        raise InputError(f"device={shown(device)} should be 'auto', 'cpu', 'cuda' or 'cuda:N'.{apple}")
     if resolved.type == "cuda" and (resolved.index or 0) >= torch.cuda.device_count():
         raise InputError(
             f"device={shown(device)} does not exist: PyTorch sees {torch.cuda.device_count()} GPUs."

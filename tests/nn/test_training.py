@@ -150,10 +150,12 @@ def test_cpu_is_a_device():
     assert resolve_device("auto").type in ("cpu", "cuda")
 
 
-@pytest.mark.parametrize("device", ["gpu", "mps", "tpu", "", "cuda:x"])
+@pytest.mark.parametrize("device", ["gpu", "mps", "mps:0", "tpu", "", "cuda:x"])
 def test_an_unknown_device_is_refused_with_the_valid_ones(device):
-    with pytest.raises(InputError, match=f"device='{device}' should be 'auto', 'cpu', 'cuda' or 'cuda:N'"):
+    text = f"device='{device}' should be 'auto', 'cpu', 'cuda' or 'cuda:N'"
+    with pytest.raises(InputError, match=text) as refused:
         resolve_device(device)
+    assert ("Apple" in str(refused.value)) == device.startswith("mps")
 
 
 def test_a_gpu_that_does_not_exist_is_refused():
