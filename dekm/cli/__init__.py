@@ -62,6 +62,7 @@ def _configure_output() -> None:
     logging.getLogger("dekm").setLevel(logging.INFO)
     logging.captureWarnings(True)
     sys.excepthook = _print_defect
+    os.environ["MPLBACKEND"] = "agg"  # that of Jupyter, inherited from a cell, need not exist here
 
 
 def _print_defect(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from dekm.figures.sources import single_input
-from dekm.figures.style import LINES, MARKERS, PAGE, colour, new_figure, save, style
+from dekm.figures.style import LINES, MARKERS, PAGE, colour, legend_label, new_figure, save, style
 from dekm.files.tables import read_table
 
 MEASURES = {
@@ -44,7 +44,7 @@ def draw(frame: pd.DataFrame, title: str) -> Figure:
                 sd = line.get(f"{name}_sd", pd.Series(float("nan"), line.index)).to_numpy(float)
                 axes.fill_between(x, y - sd, y + sd, color=colour(i), alpha=0.15, linewidth=0)
                 look = {"linestyle": LINES[i % len(LINES)], "marker": MARKERS[i % len(MARKERS)]}
-                axes.plot(x, y, color=colour(i), markersize=3, label=str(method), **look)
+                axes.plot(x, y, color=colour(i), markersize=3, label=legend_label(str(method)), **look)
             axes.set(xlabel="Number of clusters k", ylabel=label)
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)

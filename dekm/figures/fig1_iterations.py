@@ -15,11 +15,14 @@ from scipy.optimize import linear_sum_assignment
 
 from dekm.figures.classes import class_names, scatter_classes
 from dekm.figures.fig1_frames import Frame, line_ends, nearest_frames, read_frames, scores
+from dekm.figures.fonts import use_installed_fonts
 from dekm.figures.sources import single_input
 from dekm.figures.style import (
     COLUMN,
     INK,
+    boxes_told_once,
     colour,
+    legend_label,
     marker,
     new_figure,
     percent,
@@ -85,7 +88,9 @@ def animate(frames: Sequence[Frame], y: np.ndarray | None, file: Path) -> None:
             figure.set_dpi(FRAME_DPI)
             _panel(figure.subplots(), frame, y, limits)
             figure.legend(handles=_legend(y), loc="outside lower center", ncols=6, columnspacing=0.9)
-            figure.canvas.draw()
+            use_installed_fonts(figure)
+            with boxes_told_once():
+                figure.canvas.draw()
             pixels = np.asarray(figure.canvas.buffer_rgba())[..., :3]  # type: ignore[attr-defined]
             images.append(
                 Image.fromarray(np.ascontiguousarray(pixels)).quantize(128, dither=Image.Dither.NONE)
@@ -125,7 +130,9 @@ def _legend(y: np.ndarray | None) -> list[Line2D]:
     """Legend of the classes, the centroids and the eigenvector."""
     names = [] if y is None else class_names(y)[1]
     points = [
-        Line2D([], [], color=colour(i), marker=marker(i), linestyle="", markersize=4, label=name)
+        Line2D(
+            [], [], color=colour(i), marker=marker(i), linestyle="", markersize=4, label=legend_label(name)
+        )
         for i, name in enumerate(names)
     ]
     centroid = Line2D([], [], color="black", marker="x", linestyle="", markersize=5, label="centroid")

@@ -1,6 +1,7 @@
 """The common style of all figures, and their files, which are identical for identical data."""
 
 import io
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from dekm.figures.fonts import FONT, use_installed_fonts
 from dekm.files.writing import write_bytes, write_text
 from dekm.markup import to_csv
 
@@ -45,7 +47,7 @@ RC: Any = {
     "axes.titlesize": 7.5,
     "figure.constrained_layout.use": True,
     "figure.dpi": DPI,
-    "font.family": "DejaVu Sans",
+    "font.family": FONT,
     "font.size": 8,
     "legend.fontsize": 7,
     "legend.frameon": False,
@@ -69,6 +71,19 @@ def style() -> Iterator[None]:
         mpl.rcdefaults()
         mpl.rcParams.update(RC)
         yield
+
+
+@contextmanager
+def boxes_told_once() -> Iterator[None]:
+    """Silence Matplotlib's warnings of missing glyphs, which `use_installed_fonts` tells once."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
+        yield
+
+
+def legend_label(text: str) -> str:
+    """A label of a legend, from which Matplotlib would leave out one that begins with an underscore."""
+    return f"\u200a{text}" if text.startswith("_") else text
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -104,7 +119,8 @@ def save(figure: Figure, folder: Path, name: str) -> None:
     removed = dict.fromkeys(("CreationDate", "Creator", "Producer"))
     for suffix, metadata in (("png", {"Software": None}), ("pdf", removed)):
         content = io.BytesIO()  # Matplotlib does not survive a full disk
-        with style():
+        with style(), boxes_told_once():
+            use_installed_fonts(figure)
             figure.savefig(content, format=suffix, metadata=metadata)
             figure.set_layout_engine("none")  # the layout is found once for both files
         write_bytes(folder / f"{name}.{suffix}", content.getvalue())
