@@ -1,6 +1,7 @@
 # Every target sets up .venv by itself; later calls find it and start at once.
 PYTHON ?= python3
 BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
 RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
 # Shows a workflow in few lines; without it, Snakemake's own output is longer.
 SNAKEMAKE := $(RUN) PYTHONPATH="$(CURDIR)/workflow/terminal:$$PYTHONPATH" snakemake --logger dekm
@@ -18,14 +19,19 @@ WORKERS := --numprocesses=logical --maxprocesses=8 --dist=worksteal
 help: ## Show the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /|/' | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
 
-# An upgrade of the system may have removed the Python of .venv.
+# An upgrade of the system may have removed the Python of .venv. A PyTorch that is in it is kept, unless it is too old.
 ifeq ($(shell test -x $(BIN)/python || echo missing),missing)
 .PHONY: .venv/installed
 endif
 .venv/installed: requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null || \
 		{ echo "Python >= 3.11 is needed; $(PYTHON) is $$($(PYTHON) --version 2>&1). Try: make PYTHON=python3.12"; exit 1; }
-	@$(PYTHON) workflow/terminal/install.py
+	@test -x $(BIN)/python || { echo "Installing into .venv, once; this takes minutes and up to 6 GB of disk."; \
+		$(PYTHON) -m venv --clear .venv; }
+	@$(BIN)/python -m pip --version > /dev/null 2>&1 || $(BIN)/python -I -m ensurepip
+	@{ $(PIP) show --quiet torch 2> /dev/null && sed '/^torch==/d' requirements.txt || cat requirements.txt; } > .venv/requirements.txt
+	@$(PIP) install -r .venv/requirements.txt
+	@$(PIP) install --no-build-isolation -c .venv/requirements.txt -e .
 	@touch $@
 
 demo: .venv/installed ## Run the demo: two embedded datasets, minutes on two CPU cores
@@ -43,7 +49,7 @@ paper: .venv/installed ## Run the paper's experiments, or those of CONFIG=my.yam
 	@$(SNAKEMAKE) $(ARGS) $(if $(CONFIG),--configfile '$(CONFIG)')
 
 cluster: .venv/installed ## Install the plugin for Slurm; then: make paper ARGS="--workflow-profile profiles/slurm"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c requirements.txt -e '.[slurm]'
+	@$(PIP) install --quiet --no-build-isolation -c requirements.txt -e '.[slurm]'
 
 report: CONFIG := $(or $(CONFIG),config/demo.yaml)
 report: .venv/installed ## Write results/<name>/report.html, all tables and figures on one page; CONFIG=config/config.yaml for the paper
@@ -79,7 +85,7 @@ check: lint ## Run all linters, then the tests
 	@$(MAKE) --no-print-directory test
 
 .venv/docs: docs/requirements.txt .venv/installed
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.txt -r docs/requirements.txt
+	@$(PIP) install --quiet -c requirements.txt -r docs/requirements.txt
 	@touch $@
 
 docs: .venv/docs ## Build the documentation: docs/_build/html/index.html, a few minutes
