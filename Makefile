@@ -34,40 +34,40 @@ endif
 	@$(PIP) install --no-build-isolation -c .venv/requirements.txt -e .
 	@touch $@
 
-demo: .venv/installed ## Run the demo: two embedded datasets, minutes on two CPU cores
+demo: .venv/installed ## Run the demo: two embedded datasets, minutes on two cores
 	@test '$(origin CONFIG)' != 'command line' || \
 		{ echo "make demo runs config/demo.yaml; for another configuration: make paper CONFIG=..."; exit 1; }
 	@test -f results/demo/tables/table3.md || \
 		echo "The demo takes 4 to 8 minutes on two idle CPU cores with AVX-512, and 0.2 GB of disk below results/."
 	@$(SNAKEMAKE) $(ARGS) --configfile config/demo.yaml
-	@test ! -f results/demo/tables/table3.md || { echo; cat results/demo/tables/table3.md; }
-	@echo "Tables: results/demo/tables/table3.html    Figures: results/demo/figures/"
-	@echo "Runs:   results/demo/runs/                 Browse them: make ui    All on one page: make report"
+	@test ! -f results/demo/tables/table3.md || { echo; cat results/demo/tables/table3.md; \
+		echo "Tables: results/demo/tables/table3.html    Figures: results/demo/figures/"; \
+		echo "Runs:   results/demo/runs/                 Browse them: make ui    All on one page: make report"; }
 
-paper: .venv/installed ## Run the paper's experiments, or those of CONFIG=my.yaml; options in ARGS, as in: make paper ARGS="-n"
+paper: .venv/installed ## Run the paper's experiments; CONFIG=my.yaml, ARGS="-n"
 	@$(RUN) python -m dekm config '$(or $(CONFIG),config/config.yaml)' > /dev/null
 	@$(SNAKEMAKE) $(ARGS) $(if $(CONFIG),--configfile '$(CONFIG)')
 
-cluster: .venv/installed ## Install the plugin for Slurm; then: make paper ARGS="--workflow-profile profiles/slurm"
+cluster: .venv/installed ## Install the plugin for Slurm (docs/cluster.md)
 	@$(PIP) install --quiet --no-build-isolation -c requirements.txt -e '.[slurm]'
 
 report: CONFIG := $(or $(CONFIG),config/demo.yaml)
-report: .venv/installed ## Write results/<name>/report.html, all tables and figures on one page; CONFIG=config/config.yaml for the paper
+report: .venv/installed ## Write results/<name>/report.html; CONFIG=config/config.yaml
 	@$(RUN) && export PATH && folder=$$(python -m dekm config '$(CONFIG)') && \
 		{ test -f "$$folder/tables/table3.html" || { echo "Run it first: $$folder has no tables."; exit 1; }; } && \
 		snakemake --configfile '$(CONFIG)' --report "$$folder/report.html" && \
 		echo "The report is $$folder/report.html"
 
-status: .venv/installed ## Show what is complete, running, failed or waiting; RESULTS=results/paper for one experiment
+status: .venv/installed ## Show what is complete, running or waiting; RESULTS=folder
 	@$(RUN) python -m dekm status $(RESULTS) $(ARGS)
 
-ui: .venv/installed ## Browse all runs in the MLflow UI on this machine; another port with PORT=5001
+ui: .venv/installed ## Browse all runs in the MLflow UI on this machine; PORT=5001
 	@$(RUN) python -m dekm ui --store results --port $(PORT)
 
 test: .venv/installed ## Run the tests, one process per core
 	@$(RUN) python -m pytest $(WORKERS) $(ARGS)
 
-coverage: .venv/installed ## Run the tests and list the lines and branches that none of them reaches
+coverage: .venv/installed ## Run the tests and list the lines that none of them reaches
 	@$(RUN) python -m pytest $(WORKERS) --cov --cov-report=term $(ARGS)
 
 schema: .venv/installed ## Write config/parameters.schema.json from the classes
@@ -88,7 +88,7 @@ check: lint ## Run all linters, then the tests
 	@$(PIP) install --quiet -c requirements.txt -r docs/requirements.txt
 	@touch $@
 
-docs: .venv/docs ## Build the documentation: docs/_build/html/index.html, a few minutes
+docs: .venv/docs ## Build the documentation in docs/_build/html, minutes
 	@$(RUN) MPLBACKEND=agg sphinx-build -W --keep-going --quiet -c docs . docs/_build/html
 	@echo "The documentation is docs/_build/html/index.html"
 

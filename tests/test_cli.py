@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+import dekm
 from dekm import cli
 from dekm.cli import main
 from dekm.cli.pairs import parse_settings
@@ -60,6 +61,12 @@ def error_of(arguments, capsys):
     assert error.startswith("dekm: error: ")
     assert "Traceback" not in error
     return error
+
+
+def test_the_version_is_that_of_the_package(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"dekm {dekm.__version__}\n"
 
 
 def test_settings_are_json_or_strings():

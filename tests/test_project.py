@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -120,3 +121,18 @@ def test_hosted_checks_run_pinned_actions_and_sessions_that_exist() -> None:
         assert all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", action) for action in actions), file
         named = [name for step in steps for name in re.findall(r"nox -s (\w+)", step.get("run", ""))]
         assert set(named) <= set(sessions), file
+
+
+def test_the_workflow_needs_the_snakemake_of_the_package() -> None:
+    metadata = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    texts = [text for texts in metadata["optional-dependencies"].values() for text in texts]
+    (needed,) = [found[1] for text in texts if (found := re.fullmatch(r"snakemake\[\w+\]>=([0-9.]+)", text))]
+    for file in ("Snakefile", "workflow/Snakefile"):
+        found = re.findall(r'min_version\("([0-9.]+)"\)', (ROOT / file).read_text(encoding="utf-8"))
+        assert found == ([needed] if file.startswith("workflow") else [])
+
+
+def test_the_help_of_make_fits_a_terminal_of_80_columns() -> None:
+    text = subprocess.run(["make", "-s", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert "make demo" in text
+    assert [line for line in text.splitlines() if len(line) > 79] == []

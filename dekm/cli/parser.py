@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import dekm
 from dekm.cli import commands, outputs
 from dekm.cli.arguments import (
     add_cell_arguments,
@@ -34,6 +35,7 @@ def make_parser(prog: str) -> argparse.ArgumentParser:
         and one attribute per parameter of this function.
     """
     root = argparse.ArgumentParser(prog=prog, description="Deep embedded K-means clustering.")
+    root.add_argument("--version", action="version", version=f"dekm {dekm.__version__}")
     subparsers = root.add_subparsers(required=True, metavar="COMMAND")
     _add_data_commands(subparsers)
     _add_run_commands(subparsers)

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, groupby
+from itertools import combinations, groupby, product
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -95,12 +95,14 @@ def run_trials(
     if max(numbers) >= X.shape[0]:
         raise InputError(f"{dataset}: k={max(numbers)} should be < n_samples={X.shape[0]}.")
     starts: dict[tuple[str, int], Autoencoder] = {}
-    for method in methods:
-        for k in numbers:
-            fits = [fit_once(experiment, dataset, method, k, seed, X, starts) for seed in experiment.seeds]
-            trial = measure(experiment.method(method).label, k, X, fits)
-            logger.info("%s, %s, k=%d: silhouette %.3f", dataset, trial.label, k, trial.row()["silhouette"])
-            yield trial
+    trials = list(product(methods, numbers))
+    for i, (method, k) in enumerate(trials, start=1):
+        label = experiment.method(method).label
+        logger.info("%s, trial %d of %d: %s, k=%d", dataset, i, len(trials), label, k)
+        fits = [fit_once(experiment, dataset, method, k, seed, X, starts) for seed in experiment.seeds]
+        trial = measure(label, k, X, fits)
+        logger.info("%s, %s, k=%d: silhouette %.3f", dataset, label, k, trial.row()["silhouette"])
+        yield trial
 
 
 def load_samples(experiment: Experiment, dataset: str) -> Any:
@@ -136,6 +138,8 @@ def fit_once(
             settings["embedding_dim"] = settings["embedding_dim"] or VECTOR_EMBEDDING_DIM
             kind = "auto" if key.startswith("network") else key.partition("-")[0]
             autoencoder = Autoencoder(architecture=kind, device=device, random_state=seed, **settings)
+            epochs = autoencoder.n_epochs
+            logger.info("%s, seed %d: pretraining %s, %d epochs", dataset, seed, key, epochs)
             starts[key, seed] = autoencoder.fit(X)
         start = starts[key, seed]
     estimator = build(row, k, experiment.method_settings(dataset, method), start, device, seed)

@@ -5,9 +5,12 @@ from collections.abc import Iterator, Sequence
 
 from dekm.experiment.config import Experiment
 from dekm.experiment.estimate import Cell, planned_cells, threads
+from dekm.experiment.measure import idleness
 from dekm.nn.device import device_name
 from dekm.results.progress import duration
 from dekm.results.status_text import aligned
+
+BUSY = 0.8  # share of a processor below which times are misleading
 
 
 def describe_estimate(experiment: Experiment) -> str:
@@ -16,23 +19,36 @@ def describe_estimate(experiment: Experiment) -> str:
     cells = [cell for cell in planned if cell.is_known]
     outside = sorted({cell.subject for cell in planned if not cell.is_known})
     unknown = [f"Not included, since they are not of this package: {', '.join(outside)}."] if outside else []
-    return "\n".join([*summary(experiment, cells), *unknown, "", table(cells)])
+    known = (
+        [*summary(experiment, cells)] if cells else [f"{experiment.config['name']}: no time is known yet."]
+    )
+    return "\n".join(
+        [*known, *unknown_sizes(experiment, cells), *unknown, *(["", table(cells)] if cells else [])]
+    )
 
 
 def summary(experiment: Experiment, cells: Sequence[Cell]) -> Iterator[str]:
     """Time, disk and memory of the whole experiment."""
-    device = experiment.machine.device
+    device = device_name(experiment.machine.device)
     total = sum(cell.n_seeds * cell.seconds for cell in cells)
-    name = f"{experiment.config['name']} on {device_name(device)}"
+    name = f"{experiment.config['name']} on {device}"
     yield f"{name}: about {duration(total)} of computation; less if methods stop early."
+    if device == "cpu" and (share := idleness()) < BUSY:
+        yield (
+            f"This machine is busy: what was measured had a processor for {share:.0%} of its time. On an "
+            f"idle machine it takes about {duration(total * share)}."
+        )
     n_threads, n_cores = threads(experiment), os.cpu_count() or 1
-    if device_name(device) == "cpu" and n_cores >= 2 * n_threads:
+    if device == "cpu" and n_cores >= 2 * n_threads:
         n_jobs = n_cores // n_threads
         jobs = f"{n_jobs} jobs of {n_threads} thread{'s' if n_threads > 1 else ''}"
         yield f"With {jobs} at a time: about {duration(total / n_jobs)}."
-    disk = sum(cell.disk for cell in cells)
-    memory = max((cell.memory for cell in cells), default=0)
+    disk, memory = sum(cell.disk for cell in cells), max(cell.memory for cell in cells)
     yield f"Disk: about {size(disk)} with the MLflow store. Memory of a job: up to about {size(memory)}."
+
+
+def unknown_sizes(experiment: Experiment, cells: Sequence[Cell]) -> Iterator[str]:
+    """The datasets that are not included."""
     known = {cell.block.name for cell in cells}
     unknown = [name for name in experiment.datasets if name not in known]
     if unknown:

@@ -19,6 +19,8 @@ N_STEPS = 4  # measured, after others that are not
 N_POINTS = 4000  # at most, of a measured K-means; a longer one is in proportion
 N_ENCODED = 256
 
+measured: list[tuple[float, float]] = []  # CPU and wall-clock seconds of every call that was timed
+
 
 @dataclass(frozen=True)
 class Costs:
@@ -74,10 +76,18 @@ def measure_kmeans(n_samples: int, e: int, n_clusters: int, device: torch.device
 
 
 def seconds_of(call: Callable[[], object]) -> float:
-    """Wall-clock time of a call."""
-    started = time.perf_counter()
+    """Wall-clock time of a call; `idleness` compares it with the time that this thread had a processor."""
+    started, computed = time.perf_counter(), time.thread_time()
     call()
-    return time.perf_counter() - started
+    seconds = time.perf_counter() - started
+    measured.append((time.thread_time() - computed, seconds))
+    return seconds
+
+
+def idleness() -> float:
+    """Fraction of the measured time in which this thread had a processor: about 1 on an idle machine."""
+    computed, seconds = (sum(times) for times in zip(*measured, strict=True)) if measured else (1.0, 1.0)
+    return computed / seconds
 
 
 def peak_memory() -> float | None:

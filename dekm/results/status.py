@@ -137,7 +137,8 @@ def find_results(folders: Iterable[Path]) -> Iterator[Path]:
         inner = [folder] if is_result(folder) else sorted(filter(is_result, folder.glob("*")))
         if not inner:
             raise InputError(
-                f"{folder} should be a folder of results; it holds no plan.json, pretrained/ or runs/."
+                f"{folder} should be a folder of results; it holds no plan.json, pretrained/ or runs/. "
+                "They are there once an experiment has begun, by make demo or make paper."
             )
         yield from inner
 

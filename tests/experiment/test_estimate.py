@@ -1,8 +1,11 @@
 """The estimate of an experiment before it starts."""
 
+import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -104,3 +107,28 @@ def test_a_file_that_is_no_configuration_is_an_error_of_the_user(
     error = capsys.readouterr().err
     assert error.startswith("dekm: error: ")
     assert "Traceback" not in error
+
+
+def test_an_unknown_size_is_no_time_of_zero_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    np.save(tmp_path / "x.npy", np.zeros((40, 3)))
+    datasets = {"mine": {"path": str(tmp_path / "x.npy"), "n_clusters": 2}}
+    text = describe_estimate(Experiment(CONFIG | {"datasets": datasets}))
+    assert "no time is known yet" in text
+    assert "about 0" not in text
+    assert "before the data are prepared: mine" in text
+
+
+def test_times_of_a_busy_machine_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(measure, "measured", [])
+    assert measure.idleness() == 1
+    experiment = Experiment(CONFIG | {"methods": {"k_means": {"n_init": 2}}})
+    seconds = partial(measure.seconds_of, partial(time.sleep, 0.05))
+    monkeypatch.setattr("dekm.experiment.estimate.measure_kmeans", lambda *_: seconds())
+    text = describe_estimate(experiment)
+    assert measure.idleness() < 0.5
+    assert "This machine is busy: what was measured had a processor for" in text
+    monkeypatch.setattr(measure, "measured", [(0.95, 1.0)])
+    monkeypatch.setattr("dekm.experiment.estimate.measure_kmeans", lambda *_: 1.0)
+    assert "busy" not in describe_estimate(experiment)
