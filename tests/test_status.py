@@ -174,7 +174,8 @@ def test_a_folder_that_is_no_result_is_one_line(tmp_path: Path, capsys: pytest.C
     for folder in (tmp_path, tmp_path / "none"):
         assert main(["status", str(folder)]) == 1
         error = capsys.readouterr().err
-        reason = "it holds no plan.json, pretrained/ or runs/."
+        reason = "it holds no plan.json, pretrained/ or runs/. They are there once an experiment has "
+        reason += "begun, by make demo or make paper."
         assert error == f"dekm: error: {folder} should be a folder of results; {reason}\n"
 
 

@@ -56,7 +56,10 @@ def test_partitions_are_measured_over_the_seeds() -> None:
 
 
 def test_the_command_measures_plots_and_recommends(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
@@ -67,10 +70,9 @@ def test_the_command_measures_plots_and_recommends(
     config |= {"methods": {"dekm": {}, "ae_k_means": {"n_init": 2}, "k_means": {"n_init": 2}}}
     Path("own.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
     assert main(["choose-k", "own.yaml", "--k", "2-4"]) == 0
-    printed = capsys.readouterr()
-    assert "Recommended: k = 3, by K-means." in printed.out
-    assert "mine, trial 4 of 6: AE+K-means, k=2" in printed.err
-    assert "mine, seed 1: pretraining mlp, 1 epochs" in printed.err
+    assert "Recommended: k = 3, by K-means." in capsys.readouterr().out
+    assert "mine, trial 4 of 6: AE+K-means, k=2" in caplog.messages
+    assert "mine, seed 1: pretraining mlp, 1 epochs" in caplog.messages
     table = pd.read_csv("results/own/choose_k/mine.csv")
     assert table[["method", "k"]].to_numpy().tolist() == [
         [method, k] for method in ("K-means", "AE+K-means") for k in (2, 3, 4)
