@@ -34,7 +34,7 @@ SECRETS = [
 PLAIN = [
     "http://host:8080/path@v1",
     "http://[::1]:80/@x",
-    "http://127.0.0.1:5000/#/experiments/1/runs?viewStateShareKey=scores",
+    "http://127.0.0.1:5000/#/experiments/1/runs?viewStateShareKey=scores&workflowType=machine_learning",
     "https://host/file?DOI=10.1&id=7&monkey=1",
     "sqlite:////folder/a:b@c.db",
     "me@example.org, see https://example.org",

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mlflow import MlflowClient
@@ -22,7 +23,7 @@ from dekm.results.result_set import ResultSet
 from dekm.tracking.artifacts import link_or_copy
 from dekm.tracking.curves import POINTS_PER_CURVE, curves
 from dekm.tracking.database import local_path, tracking_uri
-from dekm.tracking.runs import log_new_points, start_run
+from dekm.tracking.runs import log_new_points, note, start_run
 from dekm.tracking.store import sync_all
 from dekm.tracking.ui import all_results, check_port, follow_runs
 from dekm.tracking.views import view_path, view_paths
@@ -266,6 +267,12 @@ def test_the_command_line_reports_a_store_that_cannot_be_written(results: Path, 
     assert done.returncode == 1
     assert "is not a folder" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_label_in_the_description_of_a_run_is_no_markup(results: Path, monkeypatch: Any) -> None:
+    monkeypatch.setitem(FACTS, "label", "[click](http://host) <img src=x>")
+    shown = note(SeedFolder(write_run(results, 5)))
+    assert shown.startswith(r"\[click\](http&#58;//host) &lt;img src=x> on digits, seed 5")
 
 
 def test_the_ui_without_runs_says_how_to_make_some(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from dekm.files.reading import readable
+from dekm.markup import markdown
 from dekm.results.folders import SeedFolder, read_record
 from dekm.results.progress import Progress, read_progress
 from dekm.tracking.artifacts import log_folder
@@ -222,6 +223,6 @@ def note(seed: SeedFolder) -> str:
     facts = seed.facts
     versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
     return (
-        f"{seed.label} on {facts['dataset']}, seed {facts['seed']}, "
+        f"{markdown(seed.label)} on {facts['dataset']}, seed {facts['seed']}, "
         f"on {facts.get('device')}. Files: `{seed.path}`. Commit {facts.get('commit')}; {versions}."
     )

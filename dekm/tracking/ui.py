@@ -8,9 +8,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
 from dekm.errors import InputError
+from dekm.markup import printable
 from dekm.results.result_set import RESERVED, result_sets
 from dekm.tracking.database import tracking_uri
 from dekm.tracking.store import sync_all
@@ -21,6 +23,12 @@ logger = logging.getLogger(__name__)
 DEFAULT_PORT = 5000
 FOLLOW_SECONDS = 10
 LOG = "mlflow.log"  # in the folder of the store, of the process that keeps it up to date
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+PAUSE = 0.5  # seconds between two questions whether the server answers
+OPEN_TO_ALL = (
+    "Every user of this machine can open these addresses, change and delete the runs in MLflow, and read any "
+    "file that you can read: on a machine that you share, stop the server when you do not need it."
+)
 
 
 def all_results(store: Path) -> list[Path]:
@@ -102,6 +110,19 @@ def check_port(port: int) -> None:
         ) from error
 
 
+def announce(port: str, text: str) -> None:
+    """Print a text as soon as the server answers, which the parent process becomes; not if it ends before."""
+    parent = os.getppid()
+    while os.getppid() == parent:
+        connection = HTTPConnection("127.0.0.1", int(port), timeout=10 * PAUSE)  # without a proxy
+        with contextlib.suppress(OSError, HTTPException), contextlib.closing(connection):
+            connection.request("GET", "/health")
+            connection.getresponse()
+            sys.stderr.write(f"{text}\n")
+            return
+        time.sleep(PAUSE)
+
+
 def serve(store: Path, port: int) -> None:
     """Replace this process with the MLflow server, which accepts connections from this machine only.
 
@@ -115,19 +136,30 @@ def serve(store: Path, port: int) -> None:
         Port of the server.
     """
     os.environ["MLFLOW_SERVER_ENABLE_JOB_EXECUTION"] = "false"
+    os.environ.pop("MLFLOW_SERVER_DISABLE_SECURITY_MIDDLEWARE", None)
     log = store / LOG
     follower = [sys.executable, "-m", "dekm", "sync", "--store", str(store), "--follow"]
     with log.open("w", encoding="utf-8") as stream:
         subprocess.Popen([*follower, str(FOLLOW_SECONDS)], stdout=subprocess.DEVNULL, stderr=stream)
     address = f"http://127.0.0.1:{port}"
-    logger.info("Open %s and choose Model training at the top left. Stop with Ctrl-C.", address)
-    for name, path in view_paths(store).items():
-        logger.info("%s, runs with their scores: %s/#%s", name, address, path)
-    logger.info("New runs appear every %d seconds; what goes wrong with it is in %s.", FOLLOW_SECONDS, log)
+    views = (f"{name}, runs with their scores: {address}/#{path}" for name, path in view_paths(store).items())
+    followed = f"New runs appear every {FOLLOW_SECONDS} seconds; what goes wrong with it is in {log}."
+    code = f"import sys; from {__name__} import announce; announce(*sys.argv[1:])"
+    text = printable("\n".join([*views, followed, OPEN_TO_ALL, "Stop with Ctrl-C."]))
+    subprocess.Popen([sys.executable, "-c", code, str(port), text])
+    os.execv(sys.executable, server_command(store, port))
+
+
+def server_command(store: Path, port: int) -> list[str]:
+    """The command of the MLflow server, which answers to names of this machine only.
+
+    By default MLflow answers to any host whose name begins like a private address, so a web page could read
+    all runs after its own name has been made to point here. The port is another one behind a tunnel.
+    """
+    hosts = ",".join([*LOOPBACK, *(f"{host.replace('[', '[[]', 1)}:*" for host in LOOPBACK)])
+    origins = ",".join(f"http://{host}:{port}" for host in LOOPBACK)
     command = [sys.executable, "-m", "mlflow", "server", "--backend-store-uri", tracking_uri(store)]
-    # Exact names: by default MLflow answers to any host whose name begins like a private address, so a web
-    # page could read all runs after its own name has been made to point here.
-    hosts = f"127.0.0.1:{port},localhost:{port}"
-    arguments = ["--host", "127.0.0.1", "--port", str(port), "--allowed-hosts", hosts]
+    command += ["--host", "127.0.0.1", "--port", str(port)]
+    command += ["--allowed-hosts", hosts, "--cors-allowed-origins", origins]
     # One process answers one person; each of MLflow's four would take seconds to start and 200 MB of memory.
-    os.execv(sys.executable, [*command, *arguments, "--workers", "1"])
+    return [*command, "--workers", "1"]

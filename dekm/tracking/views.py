@@ -22,7 +22,7 @@ def view_tags(experiment_id: str) -> dict[str, str]:
 
 def view_path(experiment_id: str) -> str:
     """Path of the view, behind the ``#`` of an address of the UI."""
-    return f"/experiments/{experiment_id}/runs?viewStateShareKey={KEY}"
+    return f"/experiments/{experiment_id}/runs?viewStateShareKey={KEY}&workflowType=machine_learning"
 
 
 def view_paths(store: Path) -> dict[str, str]:

@@ -27,6 +27,24 @@ def test_any_one_checksum_is_sufficient(tmp_path, name):
         raw_file.verify(file)
 
 
+@pytest.mark.parametrize("known", ["sha256", "content_sha256"])
+def test_md5_decides_nothing_where_a_sha_256_is_known(tmp_path, known):
+    file = write(tmp_path / "raw", gzip.compress(b"forged"))
+    content = {} if known == "content_sha256" else {"content": None}
+    raw_file = RawFile("raw", (), md5=file_digests(file)["md5"], **{known: sha256(b"content")}, **content)
+    with pytest.raises(InputError, match="sha256"):
+        raw_file.verify(file)
+
+
+def test_every_download_but_that_of_frgc_has_a_sha_256():
+    files = [
+        file for row in DATASETS.values() for raw_set in row.raw_sets() for file in raw_set.raw if file.urls
+    ]
+    weak = [file.path for file in files if not file.sha256 and not file.content_sha256]
+    assert weak == ["frgc/data4torch.h5"]
+    assert len(files) > 10
+
+
 def test_gits_blob_id_is_that_of_git(tmp_path):
     file = write(tmp_path / "raw", b"hello\n")
     assert file_digests(file)["git_blob"] == "ce013625030ba8dba906f756967f9e9ca394464a"

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -112,9 +113,30 @@ def test_the_ui_answers_to_this_machine_only(ui: UI) -> None:
         except urllib.error.HTTPError as error:
             return error.code
 
-    assert [ask(f"{name}:{port}") for name in ("127.0.0.1", "localhost")] == [200, 200]
+    for name in ("127.0.0.1", "localhost", "[::1]"):  # at another port behind a tunnel
+        assert [ask(f"{name}:{port}"), ask(f"{name}:8080"), ask(name)] == [200, 200, 200]
     for name in ("10.evil.example", "192.168.evil.example", "evil.example", "127.0.0.1.evil.example"):
         assert [ask(name), ask(f"{name}:{port}")] == [403, 403]
+
+
+def test_the_ui_takes_no_orders_from_the_pages_of_others(ui: UI) -> None:
+    url, order = f"{ui.url}/api/2.0/mlflow/experiments/create", b'{"name": "by a page"}'
+    for origin in ("http://evil.example", "https://127.0.0.1.evil.example", "null"):
+        headers = {"Origin": origin, "Content-Type": "application/json"}
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(urllib.request.Request(url, order, headers))
+
+
+def test_the_ui_tells_its_addresses_when_it_answers_and_who_else_can_open_them(ui: UI) -> None:
+    deadline = time.monotonic() + SECONDS
+    while "Stop with Ctrl-C" not in (told := (ui.store / "ui.log").read_text()):
+        assert time.monotonic() < deadline, told
+        time.sleep(0.1)
+    experiment = MlflowClient(tracking_uri(ui.store)).get_experiment_by_name("tiny").experiment_id
+    view = f"{ui.url}/#/experiments/{experiment}/runs?viewStateShareKey=scores&workflowType=machine_learning"
+    assert f"tiny, runs with their scores: {view}" in told
+    assert "Every user of this machine can open these addresses" in told
+    assert told.index("Application startup complete") < told.index(view)
     log = ui.store / "mlflow.log"
     assert log.is_file()
-    assert f"what goes wrong with it is in {log}" in (ui.store / "ui.log").read_text()
+    assert f"what goes wrong with it is in {log}" in told
