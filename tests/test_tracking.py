@@ -271,7 +271,7 @@ def test_the_command_line_reports_a_store_that_cannot_be_written(results: Path, 
 
 def test_a_label_in_the_description_of_a_run_is_no_markup(results: Path, monkeypatch: Any) -> None:
     monkeypatch.setitem(FACTS, "label", "[click](http://host) <img src=x>")
-    shown = note(SeedFolder(write_run(results, 5)))
+    shown = note(read_record(write_run(results, 5)))
     assert shown.startswith(r"\[click\](http&#58;//host) &lt;img src=x> on digits, seed 5")
 
 
