@@ -125,6 +125,45 @@ def test_an_error_leaves_the_old_file_as_it_was(tmp_path):
     assert names(tmp_path) == ["data.npz"]
 
 
+@pytest.fixture
+def on_disk(monkeypatch):
+    """For each name that gets new content, the inodes that are on the disk then; and those at the end."""
+    fsync, replace, written, at_replace = os.fsync, os.replace, set(), {}
+
+    def fsync_and_note(descriptor):
+        fsync(descriptor)
+        written.add(os.fstat(descriptor).st_ino)
+
+    def replace_and_note(source, target):
+        at_replace[Path(target)] = set(written)
+        replace(source, target)
+        written.discard(Path(target).parent.stat().st_ino)
+
+    monkeypatch.setattr(os, "fsync", fsync_and_note)
+    monkeypatch.setattr(os, "replace", replace_and_note)
+    return at_replace, written
+
+
+def test_a_file_is_on_the_disk_before_it_gets_its_name(tmp_path, on_disk):
+    at_replace, written = on_disk
+    write_text(tmp_path / "a.txt", "new")
+    assert (tmp_path / "a.txt").stat().st_ino in at_replace[tmp_path / "a.txt"]
+    assert tmp_path.stat().st_ino in written
+
+
+def test_a_folder_is_on_the_disk_with_all_its_files_before_it_gets_its_name(tmp_path, on_disk):
+    at_replace, written = on_disk
+    target = tmp_path / "folder"
+    with atomic_folder(target) as temporary:
+        (temporary / "inner").mkdir()
+        (temporary / "inner" / "b.txt").write_text("b")
+        (temporary / "a.txt").write_text("a")
+    paths = [target, *target.rglob("*")]
+    assert {path.stat().st_ino for path in paths} <= at_replace[target]
+    assert len(paths) == 5  # with the manifest
+    assert tmp_path.stat().st_ino in written
+
+
 def test_text_replaces_the_old_text(tmp_path):
     target = tmp_path / "new" / "summary.json"
     for text in ("old", "new"):

@@ -18,10 +18,10 @@ from dekm.experiment.plan import write_plan
 from dekm.files import write_json, write_manifest
 from dekm.files.leftovers import temporary_path
 from dekm.nn.stages import Epoch
-from dekm.results.estimates import expected_seconds, time_left
+from dekm.results.estimates import expected_seconds, seconds_left, time_left
 from dekm.results.folders import SeedFolder
 from dekm.results.progress import SILENT_SECONDS, Progress, duration, read_progress
-from dekm.results.status import CellStatus, find_results, read_status, work_of
+from dekm.results.status import CellStatus, UnfinishedSeed, find_results, read_status, work_of
 from dekm.results.status_text import describe
 from tests.helpers.handmade import MADE, write_facts
 from tests.helpers.temporaries import written_by
@@ -254,6 +254,14 @@ def test_the_plan_has_the_cells_of_tables_and_figures(
     assert ("topics", "conv") not in seeds
     assert ("fig1", "k_means") not in seeds
     assert not any(dataset == "frgc" for dataset, _ in seeds)
+
+
+def test_a_seed_that_takes_longer_than_the_others_needs_no_negative_time() -> None:
+    progress = Progress("host", 1, "iteration", 5, 0, True, 25.0, None, {})
+    running = [UnfinishedSeed(1, progress, alive=True)]
+    cell = CellStatus("cluster", "a", "dec", "DEC", [0, 1], {0: 10.0}, running)
+    assert time_left([cell]).seconds == 0
+    assert seconds_left(cell, 1, 40.0) == 15
 
 
 def epochs_until(n: int, n_epochs: int = 10) -> Epochs:

@@ -26,6 +26,67 @@ def test_inertia_is_that_of_scikit_learn(seed, make_blobs):
     assert best(X, k, n_init=20, seed=seed)[2] == pytest.approx(reference, rel=1e-3)
 
 
+def squared(X, U):
+    return ((X[:, None] - U) ** 2).sum(-1)
+
+
+def plus_plus_of_numpy(X, k, n_runs, generator):
+    """Greedy k-means++ of Arthur and Vassilvitskii (2007) with the draws of a generator, run by run."""
+    chosen = torch.randint(len(X), (n_runs,), generator=generator).tolist()
+    centers = [[X[i]] for i in chosen]
+    for _ in range(1, k):
+        draws = torch.rand(n_runs, 2 + int(np.log(k)), generator=generator, dtype=torch.float64).numpy()
+        for run, draw in zip(centers, draws, strict=True):
+            closest = squared(X, np.array(run)).min(1)
+            trials = np.searchsorted(closest.cumsum(), draw * closest.sum())
+            sums = [np.minimum(closest, squared(X, X[[i]])[:, 0]).sum() for i in trials]
+            run.append(X[trials[int(np.argmin(sums))]])
+    return np.array(centers)
+
+
+def lloyd_of_numpy(X, U, tol):
+    """One run of Lloyd's algorithm until the centers move little: labels, centers, inertia and iterations."""
+    n_iter, shift = 0, np.inf
+    while shift > tol * X.var(0).mean():
+        labels = squared(X, U).argmin(1)
+        moved = np.array([X[labels == j].mean(0) for j in range(len(U))])
+        n_iter, shift, U = n_iter + 1, ((moved - U) ** 2).sum(), moved
+    return squared(X, U).argmin(1), U, squared(X, U).min(1).sum(), n_iter
+
+
+@pytest.mark.parametrize("k", [2, 4, 8])
+def test_the_starts_are_those_of_k_means_plus_plus_in_numpy(k, noise):
+    found = lloyd.plus_plus(torch.from_numpy(noise), k, 5, torch.Generator().manual_seed(k))
+    expected = plus_plus_of_numpy(noise.astype(float), k, 5, torch.Generator().manual_seed(k))
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("tol", [0.0, 1e-3, 0.05, 1.0])
+def test_the_best_run_is_that_of_numpy(tol, noise):
+    X = noise.astype(float)
+    starts = lloyd.plus_plus(torch.from_numpy(noise), 6, 5, torch.Generator().manual_seed(1))
+    runs = [lloyd_of_numpy(X, U.astype(float), tol) for U in starts.numpy()]
+    expected = min(runs, key=lambda run: run[2])
+    labels, centers, inertia, n_iter = lloyd.lloyd(torch.from_numpy(noise), starts, max_iter=300, tol=tol)
+    assert n_iter == expected[3]
+    np.testing.assert_array_equal(labels, expected[0])
+    np.testing.assert_allclose(centers, expected[1], rtol=1e-4, atol=1e-5)
+    assert inertia == pytest.approx(expected[2], rel=1e-5)
+    assert len({round(run[2], 3) for run in runs}) > 1
+
+
+def test_the_best_of_several_groups_is_that_of_all_runs(noise, monkeypatch):
+    X, generator = torch.from_numpy(noise), torch.Generator().manual_seed(3)
+    monkeypatch.setattr(lloyd, "ELEMENTS_CPU", 2 * len(X))  # two runs at once
+    found = best(noise, 6, n_init=6, seed=3)[2]
+    groups = [lloyd.plus_plus(X, 6, 2, generator) for _ in range(3)]
+    inertias = [
+        lloyd_of_numpy(noise.astype(float), U.astype(float), 1e-4)[2] for U in torch.cat(groups).numpy()
+    ]
+    assert found == pytest.approx(min(inertias), rel=1e-5)
+    assert max(min(pair) for pair in np.reshape(inertias, (3, 2))) > 1.001 * min(inertias)
+
+
 def test_labels_centers_and_inertia_belong_together(blobs):
     labels, centers, inertia, n_iter = best(blobs.X, 3)
     np.testing.assert_array_equal(

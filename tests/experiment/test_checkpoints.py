@@ -235,6 +235,15 @@ def test_a_checkpoint_is_written_at_most_once_in_its_time(tmp_path, monkeypatch)
     assert list(part.iterdir()) == []
 
 
+def test_a_checkpoint_is_on_the_disk_before_it_gets_its_name(tmp_path, monkeypatch):
+    written = []
+    monkeypatch.setattr(os, "fsync", lambda descriptor: written.append(os.fstat(descriptor).st_ino))
+    monkeypatch.setattr(checkpoints, "SECONDS", 0.0)
+    (tmp_path / "part").mkdir()
+    SeedCheckpoint(tmp_path / "checkpoint", tmp_path / "part", "key").save(lambda: State({}, {"n": 1}))
+    assert (tmp_path / "checkpoint").stat().st_ino in written
+
+
 def test_a_slow_disk_gets_fewer_checkpoints(tmp_path, monkeypatch):
     now = iter(
         [0.0, 1.0, 11.0, 2010.0, 2012.0, 2013.0]

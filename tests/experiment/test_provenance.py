@@ -264,6 +264,26 @@ def test_the_digest_of_the_code_does_not_depend_on_the_locale():
     assert done.stdout.strip() == source_digest("dekm.tables.scores")
 
 
+def test_a_commit_with_changes_is_dirty(package, monkeypatch, tmp_path):
+    names = ("AUTHOR_NAME", "AUTHOR_EMAIL", "COMMITTER_NAME", "COMMITTER_EMAIL")
+    for name in names:
+        monkeypatch.setenv(f"GIT_{name}", "a@example.org")
+
+    def git(*arguments):
+        done = subprocess.run(["git", "-C", tmp_path, *arguments], check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    git("init", "--quiet")
+    git("add", "dekm/scaling.py")
+    git("commit", "--quiet", "--message", "one")
+    commit.cache_clear()
+    assert commit() == git("rev-parse", "HEAD")
+    (tmp_path / "dekm/scaling.py").write_text("changed = 1\n")
+    commit.cache_clear()
+    assert commit() == f"{git('rev-parse', 'HEAD')}-dirty"
+    commit.cache_clear()
+
+
 def test_a_checkout_that_git_does_not_read_is_named(package, monkeypatch, tmp_path, caplog):
     monkeypatch.setattr("dekm.experiment.provenance.PACKAGE", tmp_path / "dekm")
     commit.cache_clear()

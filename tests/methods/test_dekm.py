@@ -9,6 +9,7 @@ import torch
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.frozen import FrozenEstimator
 
+from dekm.clustering.kmeans import Partition
 from dekm.clustering.scatter import sorted_eigenvectors, within_class_scatter
 from dekm.errors import InputError
 from dekm.methods import METHODS
@@ -352,6 +353,17 @@ def test_fresh_starts_alone_find_another_partition_each_time(untrained):
 
 def test_a_better_fresh_start_replaces_the_previous_partition(untrained):
     assert max(untrained(margin=1e-4, n_init_update=20)) > 0.1
+
+
+@pytest.mark.parametrize(("better", "taken"), [(0.5, True), (0.05, True), (1e-3, True), (1e-5, False)])
+def test_a_start_is_taken_if_it_is_better_by_a_ten_thousandth(better, taken):
+    """The corners of a rectangle, of which the previous partition joins those of the longer sides."""
+    width = 2.0
+    height = width * np.sqrt(1 - better)
+    H = torch.tensor([[0, 0], [0, height], [width, 0], [width, height]], dtype=torch.float32)
+    previous = Partition(torch.tensor([0, 1, 0, 1]), torch.zeros(2, 2), 0.0, 1)
+    found = DEKM(2, n_init_update=5)._partition(H, previous, np.random.RandomState(0))
+    assert (found.labels[0] == found.labels[1]).item() is taken
 
 
 def test_fresh_starts_alone_need_at_least_one(fit):

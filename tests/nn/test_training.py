@@ -10,7 +10,7 @@ import torch
 from dekm.errors import InputError
 from dekm.nn.device import resolve_device
 from dekm.nn.networks import empty_network, xavier_initialize
-from dekm.nn.training import EMBEDDING_BATCH, Step, batches, encode, samples_at_once, steps_per_epoch
+from dekm.nn.training import EMBEDDING_BATCH, Step, batches, encode, samples_at_once, steps_per_epoch, train
 
 CPU = torch.device("cpu")
 
@@ -108,6 +108,25 @@ def test_the_next_step_reads_targets_that_were_copied_in_place():
     target.copy_(torch.tensor([5.0]))
     assert step(torch.tensor([0])).item() == 25.0
     assert weight.item() > 0
+
+
+def test_the_loss_of_a_training_is_the_mean_over_its_batches():
+    weight = torch.nn.Parameter(torch.zeros(1))
+    step = Step(lambda index: index.float().mean() + 0 * weight.sum(), [weight], lr=0.0)
+    assert train(step, torch.tensor([[1, 3], [5, 7], [0, 2]])) == pytest.approx((2 + 6 + 1) / 3)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_weight_that_is_no_longer_finite_ends_a_training_with_a_finite_loss(value):
+    """The last step may break a weight that its own loss did not read yet."""
+    weights = [torch.nn.Parameter(torch.zeros(2)) for _ in range(2)]
+
+    def spoil(index):
+        weights[1][1] = value
+
+    step = Step(lambda index: (weights[0] - 1).square().sum(), weights, lr=0.1, after=spoil)
+    with pytest.raises(InputError, match=r"diverged with lr=0\.1: the loss or a weight is not finite"):
+        train(step, torch.tensor([[0]]))
 
 
 @pytest.mark.parametrize("n", [1, 5, EMBEDDING_BATCH, EMBEDDING_BATCH + 3])

@@ -119,7 +119,7 @@ def test_the_page_leads_to_a_table_with_a_method_a_network_a_loader_and_a_figure
 def test_the_rows_of_clustpy_run_where_it_is_installed() -> None:
     pytest.importorskip("clustpy.centroid", reason="ClustPy is not installed")
     rows = yaml.safe_load(re.findall(r"```yaml\n(  sub_k_means.*?)```", PAGE, re.DOTALL)[0])
-    X, y = load_digits(return_X_y=True)
+    X, _ = load_digits(return_X_y=True)
     start = Autoencoder(hidden=(16,), n_epochs=1, device="cpu", random_state=0).fit(X[:200])
     for name, row in rows.items():
         settings = {key: value for key, value in row.items() if key not in DEFINITION}
