@@ -19,7 +19,7 @@ from dekm.files import locked, write_manifest
 from dekm.files.leftovers import temporary_path
 from dekm.results.folders import read_record
 from dekm.results.progress import Progress
-from dekm.results.result_set import ResultSet
+from dekm.results.result_set import RUN_OF_PAGE, ResultSet
 from dekm.tracking.artifacts import link_or_copy
 from dekm.tracking.curves import POINTS_PER_CURVE, curves
 from dekm.tracking.database import local_path, tracking_uri
@@ -87,6 +87,24 @@ def test_a_run_has_its_parameters_curves_and_files(results: Path, tmp_path: Path
         "manifest.json",
         "metrics.json",
     }
+
+
+def test_a_run_gets_its_page_when_there_is_one(results: Path, tmp_path: Path) -> None:
+    sync_all([results], tmp_path)
+    page = ResultSet(results).page_of_run("digits", "dekm")
+    page.parent.mkdir()
+    client = MlflowClient(tracking_uri(tmp_path))
+    for content in ("first", "second"):
+        page.unlink(missing_ok=True)
+        page.write_text(RUN_OF_PAGE.format("idk1") + content)
+        sync_all([results], tmp_path)
+        runs = {run.data.tags["id"]: run.info for run in stored(tmp_path)}
+        paths = {
+            id_: {file.path for file in client.list_artifacts(info.run_id)} for id_, info in runs.items()
+        }
+        assert page.name in paths["idk1"]
+        assert page.name not in paths["idk0"]
+        assert (local_path(runs["idk1"].artifact_uri) / page.name).read_text() == page.read_text()
 
 
 def test_syncing_again_adds_nothing(results: Path, tmp_path: Path) -> None:

@@ -108,6 +108,19 @@ def figure(name: str, inputs: list[Path], out: Path) -> None:
     write_figure(name, inputs, out)
 
 
+def explore(run: Path, out: Path | None) -> None:
+    """Write the page of a run, and print its path."""
+    from dekm.figures.explore import write_page
+    from dekm.results.folders import read_record
+    from dekm.results.result_set import ResultSet
+
+    record = read_record(run)
+    results = ResultSet(Path(*record.parts[:-4]))
+    target = out or results.page_of_run(record.facts["dataset"], record.subject)
+    write_page(run, target)
+    print(target)
+
+
 def compare(results: Path, reference: Path) -> None:
     """Print the cells in which two sets of results differ by more than noise."""
     from dekm.tables.compare import compare, compare_grid

@@ -186,6 +186,14 @@ def _add_output_commands(subparsers: Any) -> None:
     command.add_argument("inputs", type=Path, nargs="*", help="inputs, documented in the figure's module")
     command.add_argument("--out", type=Path, required=True, help="folder of the figure to write")
 
+    command = _add(
+        subparsers, outputs.explore, "write the page of a run, on which each sample can be asked about"
+    )
+    command.add_argument("run", type=Path, help="folder of a run: RESULTS/runs/DATASET/METHOD/seedN")
+    command.add_argument(
+        "--out", type=Path, help="HTML file to write (default: RESULTS/explore/DATASET_METHOD.html)"
+    )
+
     command = _add(subparsers, outputs.compare, "list the cells in which two sets of results differ")
     command.add_argument("results", type=Path, help="folder of results, or a table3.csv")
     command.add_argument("reference", type=Path, help="folder of results, or a table3.csv, to compare with")

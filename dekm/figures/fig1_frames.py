@@ -1,13 +1,13 @@
 """The saved iterations of a run, the frames of Figure 1."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
 from dekm.errors import InputError
 from dekm.files.arrays import Form, read_arrays
-from dekm.files.reading import readable
+from dekm.files.reading import damaged
 from dekm.metrics import accuracy, nmi
 from dekm.results.folders import Record
 
@@ -18,6 +18,8 @@ FORMS = {
     "labels": Form("iu", (2,)),
     "centers": Form("f", (3,)),
     "V": Form("f", (3,), required=False),
+    "U": Form("f", (2,), required=False),
+    "decoded": Form("f", (4,), required=False),
 }
 
 
@@ -67,14 +69,29 @@ def read_frames(run: Record) -> tuple[list[Frame], np.ndarray | None]:
     InputError
         If the embedding of the run does not have two dimensions.
     """
-    file = run.file("iterations")
-    arrays = read_arrays(run.checked("iterations"), FORMS, run.remedy) if file.is_file() else {}
+    arrays = read_iterations(run)
     if "V" not in arrays:
         raise InputError(f"{run.path} should be a run with embedding_dim=2, whose iterations can be drawn.")
-    y = run.true_labels()
-    with readable(file, "file of iterations", remedy=run.remedy):
-        frames = [Frame(int(n), *rest) for n, *rest in zip(*arrays.values(), strict=True)]
-    return frames, y
+    rows = zip(*(arrays[field.name] for field in fields(Frame)), strict=True)
+    return [Frame(int(n), *rest) for n, *rest in rows], run.true_labels()
+
+
+def read_iterations(run: Record) -> dict[str, np.ndarray]:
+    """Read the arrays of the saved iterations of a run; none of a run that saved none.
+
+    Raises
+    ------
+    InputError
+        If their file is damaged.
+    """
+    if not run.file("iterations").is_file():
+        return {}
+    file = run.checked("iterations")
+    arrays = read_arrays(file, FORMS, run.remedy)
+    t, n = len(arrays["n_iter"]), len(run.labels())
+    if arrays["labels"].shape != (t, n) or arrays["H"].shape != (t, n, 2):
+        raise damaged(file, f"it should hold {t} iterations of {n} samples", run.remedy)
+    return arrays
 
 
 def nearest_frames(frames: Sequence[Frame], wanted: Sequence[int] = SHOWN) -> list[Frame]:

@@ -15,6 +15,7 @@ logger = logging.getLogger(__name__)
 
 OUTPUTS = ("tables", "figures")
 RESERVED = ("mlartifacts", "reference", "damaged")  # folders beside the results that are none
+RUN_OF_PAGE = '<meta name="run" content="{}">'  # near the start of a page, with the id of the run
 PATTERNS = {"pretrain": "pretrained/*/*", "cluster": "runs/*/*"}
 
 
@@ -84,6 +85,20 @@ class ResultSet:
     def figures_of_run(self, dataset: str, method: str) -> Path:
         """Folder of the figures of a cell's first seed."""
         return self.path / "figures" / "runs" / dataset / method
+
+    def page_of_run(self, dataset: str, method: str) -> Path:
+        """Page of a cell's first seed."""
+        return self.path / "explore" / f"{dataset}_{method}.html"
+
+    def pages(self) -> dict[str, Path]:
+        """The pages of runs that exist, by the ids of the runs."""
+        found = {}
+        for file in sorted(self.path.glob("explore/*.html")):
+            with file.open(encoding="utf-8") as stream:
+                mark = re.search(RUN_OF_PAGE.format('([^"]*)'), stream.read(1000))
+            if mark:
+                found[mark[1]] = file
+        return found
 
     def choice_file(self, dataset: str) -> Path:
         """Measures of several numbers of clusters of a dataset, as CSV; the figure is beside it."""

@@ -1,7 +1,9 @@
 """Tables II and III beside the paper's numbers, and the tables derived from them."""
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from urllib.parse import quote
 
 import pandas as pd
 
@@ -10,7 +12,7 @@ from dekm.files.tables import read_table
 from dekm.markup import to_csv
 from dekm.results.advice import advice
 from dekm.results.result_set import ResultSet
-from dekm.results.runs import read_runs
+from dekm.results.runs import Runs, read_runs
 from dekm.tables.cells import table3
 from dekm.tables.claims import claims_grid, judge_claims
 from dekm.tables.clusters import PREFIX, clusters, clusters_grid, figures_of_run, shown_run
@@ -83,7 +85,8 @@ def write_table3(
     Writes ``table3.csv`` (one row per cell and metric), ``.md``, ``.tex`` and ``.html``, and ``.csv`` and
     ``.md`` of ``further`` and ``ranks``; where a dataset is one of the paper, of ``claims``, ``verdicts`` and
     ``origins``; and of the others, of ``partitions`` and the clusters of one run. ``table3.html``, the first
-    page of the report, contains all of them, and the figures of the runs whose clusters it shows.
+    page of the report, contains all of them, the figures of the runs whose clusters it shows, and links to
+    the pages of runs that exist.
 
     Parameters
     ----------
@@ -137,7 +140,16 @@ def write_table3(
     write_text(folder / "table3.tex", to_latex(pages[0][1]))
     advices = [text for dataset in others if (text := advice(runs, dataset))]
     figures = {f"{PREFIX}{name}": figures_of_run(result_set, run) for name, run in shown_runs.items()}
-    write_text(folder / "table3.html", to_html(RESULTS, shown, advices, figures))
+    links = _pages_of_runs(result_set, found.records, folder)
+    write_text(folder / "table3.html", to_html(RESULTS, shown, advices, figures, links))
+
+
+def _pages_of_runs(results: ResultSet, runs: Runs, folder: Path) -> dict[str, str]:
+    """The addresses of the pages of runs, relative to a folder."""
+    pages = {results.page_of_run(*cell): records[0] for cell, records in runs.cells.items() if records}
+    found = {page: run for page, run in pages.items() if page.is_file()}
+    names = [f"{run.label} on {run.data.facts.get('label', run.facts['dataset'])}" for run in found.values()]
+    return dict(zip(names, (quote(os.path.relpath(page, folder)) for page in found), strict=True))
 
 
 def _pages_of_the_paper(

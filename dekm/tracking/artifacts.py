@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -39,6 +40,19 @@ def log_folder(client: "MlflowClient", run: Any, folder: Path, name: str = "") -
         target = artifacts / file.relative_to(folder)
         target.parent.mkdir(parents=True, exist_ok=True)
         link_or_copy(file, target)
+
+
+def log_pages(client: "MlflowClient", runs: Iterable[Any], pages: Mapping[str, Path]) -> None:
+    """Add the pages of runs, by the ids of the runs, to the files of those that lack them."""
+    for run in runs:
+        page = pages.get(run.data.tags.get("id", ""))
+        if page is None or run.data.tags.get("page") == (digest := files_digest([page])):
+            continue
+        if urlsplit(run.info.artifact_uri).scheme == "file":
+            link_or_copy(page, local_path(run.info.artifact_uri) / page.name)
+        else:
+            client.log_artifact(run.info.run_id, str(page))
+        client.set_tag(run.info.run_id, "page", digest)
 
 
 def link_or_copy(source: Path, target: Path) -> None:

@@ -93,6 +93,9 @@ def test_own_data_have_a_page_of_their_own(results: Path) -> None:
     folder = results / "figures" / "runs" / "mine" / "k_means"
     folder.mkdir(parents=True)
     (folder / "embedding.png").write_bytes(b"picture")
+    shown = ResultSet(results).page_of_run("mine", "k_means")
+    shown.parent.mkdir()
+    shown.touch()
     write_table3(results, ["mine"], ["k_means", "dekm"], PAPER_FILE, results / "tables")
     names = {file.name for file in (results / "tables").iterdir()}
     assert {"partitions.csv", "clusters_mine.md", "ranks.csv", "table3.html"} <= names
@@ -100,5 +103,7 @@ def test_own_data_have_a_page_of_their_own(results: Path) -> None:
     page = (results / "tables" / "table3.html").read_text()
     assert "K-means has the largest silhouette of the samples. A simple method" in page
     assert page.count('<img src="data:image/png;base64,') == 1
+    assert '<a href="../explore/mine_k_means.html">K-means on mine</a>' in page
+    assert "mine_dekm.html" not in page
     for absent in ("Table III", "paper", "in percent", "Mean rank"):
         assert absent not in page.partition("</style>")[2]

@@ -63,6 +63,7 @@ def test_facts_reproduce_a_run(workspace: Workspace) -> None:
         "history.csv",
         "labels.npy",
         "embedding.npy",
+        "iterations.npz",
         "model.safetensors",
     }
 
@@ -147,6 +148,7 @@ def test_the_root_snakefile_plans_the_same_jobs_as_that_of_the_workflow(tmp_path
             "track": 1,
             "figure_samples": 1,
             "figures_of_run": 1,
+            "explore": 1,
         }
     )
 
@@ -154,7 +156,8 @@ def test_the_root_snakefile_plans_the_same_jobs_as_that_of_the_workflow(tmp_path
 def test_a_changed_parameter_reruns_its_method_and_nothing_else(workspace: Workspace) -> None:
     methods = TINY["methods"] | {"dekm": {"max_iter": 3, "n_init": 2}}
     plan = workspace.planned(config=changed(methods=methods))
-    assert plan == {"cluster": 1, "table": 1, "track": 1, "figures_of_run": 1, "everything": 1}
+    pages = {"figures_of_run": 1, "explore": 1}
+    assert plan == {"cluster": 1, "table": 1, "track": 1, "everything": 1} | pages
 
 
 def test_a_changed_mirror_reruns_nothing(workspace: Workspace) -> None:

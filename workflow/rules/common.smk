@@ -138,16 +138,13 @@ def cells_of_figure(figure, methods):
     return cells(EXPERIMENT.figures.get(figure, []), methods)
 
 
-def figures_of_runs(datasets):
-    """Figures of the first run of DEKM and of the user's methods; on own data, of all methods."""
+def outputs_of_runs(pattern, datasets):
+    """An output for the first run of DEKM and of the user's methods; on own data, of all methods."""
     methods = {
         name: EXPERIMENT.methods if BLOCKS[name].is_own else RUN_METHODS
         for name in datasets
     }
-    found = (
-        expand(rules.figures_of_run.output, dataset=name, method=methods[name])
-        for name in methods
-    )
+    found = (expand(pattern, dataset=name, method=methods[name]) for name in methods)
     return sum(found, [])
 
 

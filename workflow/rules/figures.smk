@@ -209,4 +209,4 @@ rule figures:
         rules.figure_strategies.output if "fig4" in EXPERIMENT.figures else [],
         rules.figure_embeddings.output if "fig5" in EXPERIMENT.figures else [],
         rules.figure_ranks.output if len(EXPERIMENT.datasets) > 1 else [],
-        figures_of_runs(EXPERIMENT.datasets),
+        outputs_of_runs(rules.figures_of_run.output, EXPERIMENT.datasets),

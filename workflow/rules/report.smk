@@ -48,7 +48,10 @@ rule table2:
 rule table:
     input:
         cells=cells(EXPERIMENT.datasets),
-        figures=lambda wildcards: figures_of_runs(OTHER_DATASETS),
+        figures=lambda wildcards: outputs_of_runs(
+            rules.figures_of_run.output, OTHER_DATASETS
+        ),
+        pages=lambda wildcards: rules.pages.input,
         strategies=cells_of_figure("fig4", STRATEGIES),
         paper=ROOT / "resources/paper/table3.csv",
         claims=ROOT / "resources/paper/claims.csv",

@@ -19,6 +19,7 @@ rule track:
         rules.table2.output,
         rules.table.output,
         rules.figures.input,
+        rules.pages.input,
     output:
         TRACKED,
     log:

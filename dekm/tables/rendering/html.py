@@ -43,6 +43,7 @@ def to_html(
     grids: Sequence[Grid],
     texts: Sequence[str] = (),
     figures: Mapping[str, Sequence[Path]] | None = None,
+    pages: Mapping[str, str] | None = None,
 ) -> str:
     """HTML page of several tables.
 
@@ -56,6 +57,8 @@ def to_html(
         Paragraphs after the first table.
     figures : mapping of str to sequence of Path, optional
         PNG files that are shown below tables, by the names of the tables.
+    pages : mapping of str to str, optional
+        Addresses of the pages of runs, by what they show.
 
     Returns
     -------
@@ -70,7 +73,9 @@ def to_html(
         + "".join(map(_picture, (figures or {}).get(grid.name, ())))
         for grid in grids
     ]
-    sections.insert(1, "".join(f'<p class="advice">{escape(text)}</p>\n' for text in texts))
+    sections.insert(
+        1, "".join(f'<p class="advice">{escape(text)}</p>\n' for text in texts) + _links(pages or {})
+    )
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -100,6 +105,12 @@ def _section(grid: Grid) -> str:
         f'<div class="scroll"><table>\n<thead>\n{head}\n</thead>\n<tbody>\n{body}\n</tbody>\n'
         f"</table></div>\n<p>{escape(grid.caption)}</p>\n{notes}"
     )
+
+
+def _links(pages: Mapping[str, str]) -> str:
+    """A paragraph of links to the pages of runs; empty without any."""
+    links = ", ".join(f'<a href="{escape(address)}">{escape(name)}</a>' for name, address in pages.items())
+    return f"<p>Runs, sample by sample: {links}.</p>\n" if links else ""
 
 
 def _picture(file: Path) -> str:

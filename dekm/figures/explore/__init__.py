@@ -1,0 +1,46 @@
+"""The page of a run: one HTML file, on which a sample can be asked why it is in its cluster.
+
+It needs no network. Its numbers are those of the run folder; the page computes none but counts.
+"""
+
+import html
+import re
+from pathlib import Path
+
+from dekm.figures.explore.contents import describe, gather
+from dekm.figures.explore.encoding import encode_array, encode_image, encode_json
+from dekm.figures.explore.pictures import sheet, strip
+from dekm.files.writing import write_text
+from dekm.results.folders import read_record
+from dekm.results.result_set import RUN_OF_PAGE
+
+TEMPLATE = Path(__file__).with_name("page.html")
+
+
+def write_page(run: Path, file: Path) -> None:
+    """Write the page of a run.
+
+    Parameters
+    ----------
+    run : Path
+        Folder of a complete run, at its place in a folder of results.
+    file : Path
+        HTML file to write.
+
+    Raises
+    ------
+    InputError
+        If the folder is not that of a complete run, or a file of it or of its data is damaged.
+    """
+    record = read_record(run)
+    contents = gather(record)
+    images, decoded = sheet(record.images(), contents.chosen), strip(contents.decoded)
+    parts = {
+        "run": RUN_OF_PAGE.format(record.facts["id"]),
+        "title": html.escape(contents.title),
+        "meta": encode_json(describe(contents) | {"sheet": images.grid, "decoded": decoded.grid}),
+        "arrays": encode_json({name: encode_array(array) for name, array in contents.arrays.items()}),
+        "images": encode_json({"sheet": encode_image(images), "decoded": encode_image(decoded)}),
+    }
+    template = TEMPLATE.read_text(encoding="utf-8")
+    write_text(file, re.sub(r"\{\{(\w+)\}\}", lambda mark: parts[mark[1]], template))

@@ -1,0 +1,187 @@
+"""What a page shows of a run: of each sample its clusters, positions, neighbours and main features."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from sklearn.neighbors import NearestNeighbors
+
+from dekm.figures.embedding import principal_components
+from dekm.figures.explore.features import largest_features
+from dekm.figures.fig1_frames import read_iterations
+from dekm.figures.fig5_embeddings import project
+from dekm.figures.sources import align, describe_data
+from dekm.figures.style import COLOURS
+from dekm.markup import csv_cell
+from dekm.results.folders import Record
+
+MAX_SAMPLES = 70_000  # of a page; its file then has about 20 MB
+MAX_TSNE = 5_000  # samples up to which there is a t-SNE map, which takes seconds
+N_NEIGHBOURS = 10
+N_CENTERS = 12
+GRID = 65_535  # steps of a coordinate on a map
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a page shows.
+
+    Attributes
+    ----------
+    run : Record
+        The run.
+    chosen : int array of shape (m,)
+        Positions of the shown samples in the prepared data, ascending.
+    arrays : dict of str to array
+        What the page reads of each shown sample.
+    n_iter : list of int
+        The shown iterations.
+    names : list of str
+        Names of the features in ``arrays``.
+    decoded : float array of shape (k, h, w, c) or None
+        The decoded centers.
+    """
+
+    run: Record
+    chosen: np.ndarray
+    arrays: dict[str, np.ndarray]
+    n_iter: list[int]
+    names: list[str]
+    decoded: np.ndarray | None
+
+    @property
+    def title(self) -> str:
+        """Method, data and seed."""
+        return f"{self.run.label} on {describe_data(self.run)}, seed {self.run.facts['seed']}"
+
+
+def gather(run: Record) -> Contents:
+    """Read a run, and compute what its page shows."""
+    labels, H, y = run.labels(), run.embedding(), run.true_labels()
+    clusters, members = np.unique(labels, return_inverse=True)
+    chosen = stratified_part(members, run.typical()["sample"].to_numpy(int))
+    table, saved = run.clusters().iloc[chosen], read_iterations(run)
+    points = H[chosen].astype(np.float64)
+    arrays = {
+        "rows": table["row"].to_numpy(np.int64),
+        "distance": table["distance"].to_numpy(np.float32),
+        "margin": table["margin"].to_numpy(np.float32),
+    }
+    if y is not None:
+        arrays["class"] = np.unique(y, return_inverse=True)[1][chosen]
+    if saved:
+        arrays |= {
+            "clusters": match(saved["labels"], members)[:, chosen],
+            "map": to_grid(saved["H"][:, chosen]),
+        }
+    else:
+        arrays |= {"clusters": members[chosen][None], "map": to_grid(principal_components(H)[chosen][None])}
+    if len(chosen) <= MAX_TSNE:
+        arrays["tsne"] = to_grid(project(points)[None])
+    U = saved.get("U", np.stack([H[members == i].mean(0) for i in range(len(clusters))]))
+    U = U if len(U) == len(clusters) else U[clusters]
+    arrays["center_distances"], arrays["centers"] = nearest(points, U, N_CENTERS)
+    _, arrays["neighbours"] = nearest(points, None, N_NEIGHBOURS)
+    features, names = largest_features(run.data, chosen)
+    n_iter = saved["n_iter"].tolist() if saved else [int(run.metrics.get("n_iter", 0))]
+    decoded = saved.get("decoded")
+    decoded = decoded if decoded is None or len(decoded) == len(clusters) else decoded[clusters]
+    return Contents(run, chosen, arrays | features, n_iter, names, decoded)
+
+
+def stratified_part(members: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """All samples, or a part of `MAX_SAMPLES` with the same fraction of each cluster, and the wanted ones."""
+    if len(members) <= MAX_SAMPLES:
+        return np.arange(len(members))
+    order = np.random.default_rng(0).permutation(len(members))
+    order = order[np.argsort(members[order], kind="stable")]
+    places = np.linspace(0, len(order) - 1, MAX_SAMPLES).astype(int)
+    return np.union1d(order[places], wanted)
+
+
+def match(partitions: np.ndarray, final: np.ndarray) -> np.ndarray:
+    """Partitions (t, n) with each cluster numbered as that of the next one that it shares most samples with.
+
+    K-means numbers its clusters anew in every iteration, so equal numbers mean nothing. The last partition
+    is matched to `final`, by the Hungarian algorithm; clusters that are empty there get further numbers.
+    """
+    k = int(max(partitions.max(), final.max())) + 1
+    matched, following = np.empty_like(partitions), final
+    for i in reversed(range(len(partitions))):
+        counts = np.zeros((k, k), int)
+        np.add.at(counts, (partitions[i], following), 1)
+        following = matched[i] = linear_sum_assignment(counts, maximize=True)[1][partitions[i]]
+    return matched
+
+
+def to_grid(positions: np.ndarray) -> np.ndarray:
+    """Positions (t, n, 2) in steps of a common square, uint16."""
+    low, high = positions.min((0, 1)).astype(float), positions.max((0, 1)).astype(float)
+    side = max(1.06 * (high - low).max(), 1e-12)
+    steps = (positions - (low + high) / 2) / side + 0.5
+    return np.round(steps * GRID).astype(np.uint16)
+
+
+def nearest(points: np.ndarray, others: np.ndarray | None, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Distances to the nearest others, float32, and their indices; without others, among the points."""
+    available = len(points) - 1 if others is None else len(others)
+    search = NearestNeighbors(n_neighbors=max(1, min(count, available))).fit(
+        points if others is None else others
+    )
+    distances, indices = search.kneighbors(None if others is None else points)
+    return distances.astype(np.float32), indices
+
+
+def describe(contents: Contents) -> dict[str, Any]:
+    """What the page tells of the run and its clusters, as JSON can hold it."""
+    run, labels, y = contents.run, contents.run.labels(), contents.run.true_labels()
+    names = run.data.samples().files
+    return {
+        "title": contents.title,
+        "n_samples": len(labels),
+        "scores": {name: run.metrics.get(name) for name in ("acc", "nmi", "ari", "silhouette_embedding")},
+        "commit": run.facts.get("commit"),
+        "n_iter": contents.n_iter,
+        "history": history_rows(run, contents.n_iter),
+        "files": None if names is None else [str(name) for name in names[contents.chosen]],
+        "classes": None if y is None else [str(name) for name in np.unique(y)],
+        "clusters": cluster_rows(run, contents.chosen),
+        "features": contents.names,
+        "colours": [*COLOURS],
+    }
+
+
+def history_rows(run: Record, n_iter: Sequence[int]) -> list[dict[str, float | None]]:
+    """Scores and changes of the shown iterations."""
+    rows = {int(row["n_iter"]): row for row in run.history()}
+    shown = ("acc", "nmi", "changed")
+    return [{name: finite(rows.get(n, {}).get(name)) for name in shown} for n in n_iter]
+
+
+def finite(value: float | None) -> float | None:
+    """A number that JSON can hold."""
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+def cluster_rows(run: Record, chosen: np.ndarray) -> list[dict[str, Any]]:
+    """Size, main class, purity and typical samples of each cluster; it has the colour of its class."""
+    labels, y, typical = run.labels(), run.true_labels(), run.typical()
+    order = np.unique(labels).tolist() if y is None else align(y, labels)[2]
+    classes = {} if y is None else {csv_cell(str(name)): i for i, name in enumerate(np.unique(y))}
+    typical = typical[typical["kind"] == "typical"]
+    return [
+        {
+            "name": str(row["cluster"]),
+            "size": row["n_samples"],
+            "main": classes.get(row["main_class"]),
+            "purity": finite(row["purity"]),
+            "colour": order.index(row["cluster"]),
+            "typical": np.searchsorted(
+                chosen, typical["sample"][typical["cluster"] == row["cluster"]]
+            ).tolist(),
+        }
+        for row in run.composition().to_dict("records")
+    ]

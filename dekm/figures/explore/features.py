@@ -1,0 +1,44 @@
+"""The features by which a sample differs most from the others: columns of a table, or terms of a text."""
+
+import numpy as np
+
+from dekm.results.data import PreparedData
+
+N_FEATURES = 8
+
+
+def largest_features(data: PreparedData, chosen: np.ndarray) -> tuple[dict[str, np.ndarray], list[str]]:
+    """The main features of the chosen samples, and the names of all features.
+
+    Of texts, the terms with the largest weights; of tables, the columns that are farthest from their mean,
+    in standard deviations.
+
+    Returns
+    -------
+    arrays : dict of str to array of shape (m, `N_FEATURES`)
+        Index, value and, of tables, deviation of each feature; empty for data without names of features.
+    names : list of str
+        Names of the features.
+    """
+    vectors = data.vectors()
+    if vectors is None:
+        return {}, []
+    count = min(N_FEATURES, len(vectors.names))
+    if not isinstance(vectors.X, np.ndarray):
+        weights = [largest(row.toarray()[0], count) for row in vectors.X[chosen]]
+        indices, values = (np.stack(parts) for parts in zip(*weights, strict=True))
+        return {"feature": indices, "value": values.astype(np.float32)}, vectors.names
+    X = vectors.X.astype(np.float64)
+    deviations = (X - X.mean(0)) / np.maximum(X.std(0), 1e-12)
+    indices = np.argsort(-np.abs(deviations[chosen]), axis=1, kind="stable")[:, :count]
+    found = {"value": X, "deviation": deviations}
+    taken = {name: np.take_along_axis(array[chosen], indices, 1) for name, array in found.items()}
+    return {"feature": indices} | {
+        name: array.astype(np.float32) for name, array in taken.items()
+    }, vectors.names
+
+
+def largest(values: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Indices and values of the largest values, the first ones first."""
+    indices = np.argsort(-values, kind="stable")[:count]
+    return indices, values[indices]

@@ -1,0 +1,179 @@
+"""What the page of a run holds."""
+
+import base64
+import gzip
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dekm.cli import main
+from dekm.errors import InputError
+from dekm.figures.explore import contents, write_page
+from dekm.figures.explore.contents import gather, match, nearest, stratified_part, to_grid
+from dekm.figures.explore.pictures import MAX_PIXELS, MAX_SIDE, sheet, strip
+from dekm.files import write_manifest
+from dekm.results.folders import read_record
+from dekm.results.result_set import ResultSet
+from tests.helpers.handmade import make_history, write_data, write_facts, write_run
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """Two clusters of 20 samples along a line, with names in place of labels 0 and 1."""
+    y = np.repeat(["b <i>", "a"], 20)
+    folder = write_facts(tmp_path, "mine", n_samples=40, features=["x", "y", "z"])
+    X = np.arange(120, dtype=np.float32).reshape(40, 3)
+    np.savez_compressed(folder / "data.npz", X=X, y=y)
+    H = np.stack([np.repeat([0.0, 9.0], 20), np.tile(np.arange(20), 2), np.zeros(40)], axis=1)
+    labels = np.repeat([0, 1], 20)
+    return write_run(tmp_path, "mine", "dekm", labels, H, make_history([0.5, 1.0]), classes=y.tolist())
+
+
+def add_iterations(run: Path, **changes: Any) -> None:
+    """Two iterations; the first one has the other numbers of clusters, and one sample elsewhere."""
+    first, H = np.repeat([1, 0], 20), np.load(run / "embedding.npy")
+    first[0] = 0
+    arrays = {
+        "n_iter": np.arange(2),
+        "labels": np.stack([first, np.repeat([0, 1], 20)]).astype(np.int32),
+        "H": np.stack([H[:, :2] / 2, H[:, :2]]).astype(np.float32),
+        "centers": np.zeros((2, 2, 2), np.float32),
+        "U": np.stack([H[:20].mean(0), H[20:].mean(0)]).astype(np.float32),
+    }
+    np.savez_compressed(run / "iterations.npz", **arrays | changes)
+    write_manifest(run)
+
+
+def read(page: Path, name: str) -> Any:
+    """One of the JSON elements of a page."""
+    found = re.search(
+        f'<script type="application/json" id="{name}">(.*?)</script>',
+        page.read_text(encoding="utf-8"),
+        re.DOTALL,
+    )
+    assert found is not None
+    return json.loads(found[1])
+
+
+def unpack(page: Path, name: str) -> np.ndarray:
+    array = read(page, "arrays")[name]
+    return np.frombuffer(gzip.decompress(base64.b64decode(array["values"])), array["type"])
+
+
+def test_a_page_has_the_clusters_of_every_iteration_numbered_alike(run: Path, tmp_path: Path) -> None:
+    add_iterations(run)
+    write_page(run, tmp_path / "page.html")
+    clusters = unpack(tmp_path / "page.html", "clusters").reshape(2, 40)
+    expected = np.repeat([0, 1], 20)
+    np.testing.assert_array_equal(clusters[1], expected)
+    np.testing.assert_array_equal(np.flatnonzero(clusters[0] != expected), [0])
+    meta = read(tmp_path / "page.html", "meta")
+    assert meta["n_iter"] == [0, 1]
+    assert [row["acc"] for row in meta["history"]] == [0.5, 1.0]
+    assert [(row["size"], meta["classes"][row["main"]], row["purity"]) for row in meta["clusters"]] == [
+        (20, "b <i>", 100),
+        (20, "a", 100),
+    ]
+    assert [meta["classes"][row["colour"]] for row in meta["clusters"]] == ["b <i>", "a"]
+
+
+def test_names_cannot_end_the_element_that_holds_them(run: Path, tmp_path: Path) -> None:
+    write_page(run, tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "b <i>" not in text
+    assert "b \\u003ci>" in text
+    assert "{{" not in text.replace("`${", "")
+
+
+def test_a_run_of_an_earlier_version_has_a_page_of_its_end(run: Path, tmp_path: Path) -> None:
+    write_page(run, tmp_path / "page.html")
+    assert len(read(tmp_path / "page.html", "meta")["n_iter"]) == 1
+    assert unpack(tmp_path / "page.html", "map").shape == (80,)
+
+
+def test_damaged_iterations_are_an_error_that_names_them(run: Path, tmp_path: Path) -> None:
+    add_iterations(run, labels=np.zeros((2, 39), np.int32))
+    with pytest.raises(
+        InputError, match=r"iterations\.npz is damaged: it should hold 2 iterations of 40 samples"
+    ):
+        write_page(run, tmp_path / "page.html")
+
+
+def test_many_samples_are_shown_in_part_with_the_typical_ones(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contents, "MAX_SAMPLES", 10)
+    found = gather(read_record(run))
+    typical = read_record(run).typical()["sample"]
+    assert set(typical) <= set(found.chosen.tolist())
+    assert len(found.arrays["rows"]) == len(found.chosen) < 40
+    members = np.repeat([0, 1, 2], [600, 300, 100])
+    part = stratified_part(members, np.array([999]))
+    assert np.bincount(members[part])[:2].tolist() == [6, 3]
+    assert 999 in part
+    np.testing.assert_array_equal(part, np.unique(part))
+
+
+def test_partitions_are_matched_to_the_next_one() -> None:
+    final = np.array([0, 0, 1, 1, 2, 2])
+    before = np.array([2, 2, 0, 0, 1, 0])
+    earlier = np.array([3, 3, 1, 1, 0, 1])  # a cluster that the others lack
+    matched = match(np.stack([earlier, before, final]), final)
+    np.testing.assert_array_equal(matched[1], [0, 0, 1, 1, 2, 1])
+    np.testing.assert_array_equal(matched[0], [0, 0, 1, 1, 2, 1])
+
+
+def test_neighbours_are_the_nearest_other_samples() -> None:
+    points = np.array([[0.0], [1.0], [3.0], [7.0]])
+    distances, indices = nearest(points, None, 2)
+    assert indices.tolist() == [[1, 2], [0, 2], [1, 0], [2, 1]]
+    assert distances.tolist() == [[1, 3], [1, 2], [2, 3], [4, 6]]
+    assert nearest(points[:2], None, 10)[1].tolist() == [[1], [0]]
+
+
+def test_positions_keep_their_proportions() -> None:
+    grid = to_grid(np.array([[[0.0, 0.0], [4.0, 2.0]]])).astype(int)
+    width, height = grid[0, 1] - grid[0, 0]
+    assert width == pytest.approx(2 * height, abs=1)
+    assert to_grid(np.zeros((1, 3, 2))).shape == (1, 3, 2)
+
+
+@pytest.mark.parametrize(("side", "channels", "kind"), [(8, 1, "image/png"), (200, 3, "image/jpeg")])
+def test_images_are_one_sheet_of_limited_size(side: int, channels: int, kind: str) -> None:
+    pictures = sheet(np.ones((7, side, side // 2, channels), np.float32), np.arange(5))
+    assert pictures.kind == kind
+    assert pictures.grid is not None
+    assert pictures.grid["h"] == min(side, MAX_SIDE)
+    assert pictures.grid["w"] == pictures.grid["h"] // 2
+    assert pictures.grid["columns"] == 3
+    assert MAX_SIDE**2 * 5 < MAX_PIXELS
+    assert sheet(None, np.arange(5)).grid is strip(None).grid is None
+
+
+def test_the_command_writes_the_page_to_its_place(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explore", str(run)]) == 0
+    page = tmp_path / "explore" / "mine_dekm.html"
+    assert capsys.readouterr().out == f"{page}\n"
+    assert ResultSet(tmp_path).pages() == {"minedekm0": page}
+    assert main(["explore", str(run), "--out", str(tmp_path / "other.html")]) == 0
+    assert (tmp_path / "other.html").read_bytes() == page.read_bytes()
+
+
+def test_a_page_shows_images_and_decoded_centers(tmp_path: Path) -> None:
+    X = (np.random.default_rng(0).random((40, 4, 4, 1)) * 255).astype(np.uint8)
+    write_data(tmp_path, "pictures", X, None)
+    H = np.stack([np.repeat([0.0, 9.0], 20), np.tile(np.arange(20), 2), np.zeros(40)], axis=1)
+    run = write_run(tmp_path, "pictures", "dekm", np.repeat([0, 1], 20), H, make_history([0.5, 1.0]))
+    add_iterations(run, decoded=np.ones((2, 4, 4, 1), np.float32))
+    write_page(run, tmp_path / "page.html")
+    assert set(filter(None, read(tmp_path / "page.html", "images").values())) != set()
+    meta = read(tmp_path / "page.html", "meta")
+    assert meta["sheet"] == {"h": 4, "w": 4, "columns": 7}
+    assert meta["decoded"]["columns"] == 2
+    assert meta["classes"] is None
