@@ -32,8 +32,6 @@ class RawFile:
     content : str or None
         Import path "module:function" of a function that yields the unpacked content of a file; None if only
         the checksums of the file decide.
-    md5 : str or None
-        MD5 checksum of the file; None if unknown.
     git_blob : str or None
         Object id of the file as a Git blob; None if unknown.
     max_bytes : int
@@ -45,7 +43,6 @@ class RawFile:
     sha256: str | None = None
     content_sha256: str | None = None
     content: str | None = "dekm.datasets.raw.archives:content"
-    md5: str | None = None
     git_blob: str | None = None
     max_bytes: int = 2**25
 
@@ -55,8 +52,8 @@ class RawFile:
         return bool(self.checksums() or self.content)
 
     def checksums(self) -> dict[str, str]:
-        """Known checksums of the file by name: sha256, md5, git_blob."""
-        known = {"sha256": self.sha256, "md5": self.md5, "git_blob": self.git_blob}
+        """Known checksums of the file by name: sha256, git_blob."""
+        known = {"sha256": self.sha256, "git_blob": self.git_blob}
         return {name: value for name, value in known.items() if value is not None}
 
     def verify(self, file: Path) -> str:
@@ -100,23 +97,7 @@ class RawFile:
         return digest
 
     def content_digest(self, file: Path) -> str:
-        """SHA-256 digest of the unpacked content of a file.
-
-        Parameters
-        ----------
-        file : Path
-            A copy of the raw file.
-
-        Returns
-        -------
-        str
-            Hexadecimal digest.
-
-        Raises
-        ------
-        InputError
-            If the file cannot be unpacked.
-        """
+        """SHA-256 digest of the unpacked content of a file; `InputError` if it cannot be unpacked."""
         sha256 = hashlib.sha256()
         for piece in resolve_name(str(self.content))(file):
             sha256.update(piece)
@@ -124,21 +105,9 @@ class RawFile:
 
 
 def file_digests(file: Path) -> dict[str, str]:
-    """SHA-256, MD5 and Git blob id of a file, read once.
-
-    Parameters
-    ----------
-    file : Path
-        The file.
-
-    Returns
-    -------
-    dict of str to str
-        Hexadecimal digests under the names sha256, md5 and git_blob.
-    """
+    """SHA-256 and Git blob id of a file, read once, under the names sha256 and git_blob."""
     digests = {
         "sha256": hashlib.sha256(),
-        "md5": hashlib.md5(usedforsecurity=False),
         "git_blob": hashlib.sha1(b"blob %d\0" % file.stat().st_size, usedforsecurity=False),
     }
     with file.open("rb") as stream:

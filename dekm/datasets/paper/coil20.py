@@ -145,7 +145,6 @@ COIL20 = Dataset(
                 f"https://www.cs.columbia.edu/CAVE/{COIL_PATH}",
                 f"https://cave.cs.columbia.edu/old/{COIL_PATH}",
             ),
-            md5="464dec76a6abfcd00e8de6cf1e7d0acc",
             content_sha256="7274cbacb79ea6c57340827c9f9301745a8e9b3173dea4aa828e00b49c42946c",
             content="dekm.datasets.paper.coil20:content",
         ),

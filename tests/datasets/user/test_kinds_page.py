@@ -10,6 +10,7 @@ import pytest
 import yaml
 from PIL import Image
 from scipy import sparse
+from scipy.io import savemat
 
 from tests.helpers.own_data import prepare
 from tests.helpers.upstream import idx
@@ -24,10 +25,26 @@ SHAPES = {
     "pixels": (6, 8, 8, 1),
     "channels_first": (6, 8, 8, 3),
     "scans": (6, 8, 8, 1),
+    "matlab_images": (6, 8, 8, 1),
+    "flat": (6, 8, 8, 1),
+    "microscope": (6, 8, 8, 1),
+    "embeddings": (6, 4),
+    "components": (6, 2),
+    "excel": (6, 3),
+    "headless": (6, 2),
     "measurements": (6, 3),
     "anything": (6, 4),
 }
-UNLABELLED = {"channels_first", "vectors", "sparse", "anything"}
+UNLABELLED = {
+    "channels_first",
+    "matlab_images",
+    "flat",
+    "embeddings",
+    "excel",
+    "vectors",
+    "sparse",
+    "anything",
+}
 
 
 def load():
@@ -46,10 +63,16 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
             (folder / kind / name).mkdir(parents=True, exist_ok=True)
         pixels = rng.integers(0, 256, (8, 8, 3), np.uint8)
         Image.fromarray(pixels).save(folder / "photos" / name / f"{i}.png")
+        (folder / "microscope" / name).mkdir(parents=True, exist_ok=True)
+        Image.fromarray(rng.integers(0, 5000, (8, 8)).astype(np.uint16)).save(
+            folder / "microscope" / name / f"{i}.tif"
+        )
         (folder / "letters" / name / f"{i}.txt").write_text(TEXTS[i])
     images = rng.integers(0, 256, (6, 8, 8), np.uint8)
     np.save(folder / "pixels.npy", images)
     np.save(folder / "pixel_labels.npy", Y)
+    savemat(folder / "matlab.mat", {"images": np.moveaxis(images, 0, -1)})
+    np.save(folder / "flat.npy", images.reshape(6, -1))
     np.save(folder / "torch.npy", rng.integers(0, 256, (6, 3, 8, 8), np.uint8))
     (folder / "scans-idx3-ubyte.gz").write_bytes(idx(images))
     (folder / "scans-idx1-ubyte.gz").write_bytes(idx(Y))
@@ -57,10 +80,18 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     sparse.save_npz(folder / "counts.npz", sparse.csr_matrix(X.round()))
     np.savez(folder / "arrays.npz", samples=X, classes=Y, weights=X[0])
     with h5py.File(folder / "cells.h5ad", "w") as file:
-        file["X"] = X
+        file["X"] = (9 * X).round()
+        file["obsm/X_pca"] = X[:, :2]
         file["obs/cell_type"] = [name.encode() for name in NAMES]
     table = pd.DataFrame(X[:, :3], columns=["height", "weight", "age"])
     table.assign(id=range(6), species=NAMES).to_csv(folder / "table.csv", index=False)
+    X_list = pd.DataFrame({"id": [f"v{i}" for i in range(6)], "vector": list(X)})
+    X_list.to_parquet(folder / "embeddings.parquet")
+    excel = pd.DataFrame({"width": X[:, 0], "colour": np.array(["red", "blue"])[Y]})
+    excel.to_csv(folder / "excel.csv", index=False, sep=";", decimal=",")
+    (table[["height", "weight"]].assign(kind=NAMES)).to_csv(
+        folder / "headless.csv", index=False, header=False
+    )
     pd.DataFrame({"text": TEXTS, "stars": Y}).to_csv(folder / "reviews.csv", index=False)
     return root
 

@@ -1,10 +1,15 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
+import yaml
 
 from dekm.cli import main
 from dekm.datasets import prepared
-from dekm.datasets.user.own import own_dataset
+from dekm.datasets.dataset import RawSet
+from dekm.datasets.user.own import TEXT_SCALINGS, own_dataset
 from dekm.errors import InputError
+from dekm.scaling import TABLE_SCALINGS
 from tests.helpers.own_data import prepare
 from tests.helpers.prepared_files import files
 from tests.helpers.upstream import write
@@ -62,3 +67,15 @@ def test_the_command_line_prepares_own_data_from_settings(tmp_path, capsys):
     assert prepared.load(**files(tmp_path / "data/mine"))[2]["label"] == "Mine"
     assert main(["prepare", "mine", *place]) == 1
     assert "mine: unknown name; Valid names: digits," in capsys.readouterr().err
+
+
+def test_every_option_of_a_loader_of_own_data_may_stand_in_a_configuration():
+    schema = yaml.safe_load((Path(__file__).parents[3] / "config/config.schema.yaml").read_text())
+    keys = schema["$defs"]["dataset"]["properties"].keys()
+    loaders = ("arrays:array", "tables:table", "texts:from_column", "texts:from_folder", "images:images")
+    for loader in (*loaders, "loaders:outside"):
+        assert RawSet(f"dekm.datasets.user.{loader}").options() - {"features"} <= keys
+    assert set(schema["$defs"]["dataset"]["properties"]["scaling"]["enum"]) == {
+        *TABLE_SCALINGS,
+        *TEXT_SCALINGS,
+    }
