@@ -11,9 +11,9 @@ there what this page has in ``shell(...)``.
 # %%
 # 1. The file
 # -----------
-# 450 cells of three kinds, 300 genes. Each kind has 15 marker genes; the depth of sequencing differs from cell
-# to cell by more than the kinds do. Scanpy writes such a file by ``adata.write_h5ad``; this page does it by
-# h5py: the counts as a sparse matrix, and the names of cells (``obs``) and genes (``var``).
+# 450 cells of three kinds, 300 genes. Each kind has 15 marker genes; the depth of sequencing differs from
+# cell to cell by more than the kinds do. Scanpy writes such a file by ``adata.write_h5ad``; this page does
+# it by h5py: the counts as a sparse matrix, and the names of cells (``obs``) and genes (``var``).
 
 # sphinx_gallery_start_ignore
 import os
@@ -71,15 +71,14 @@ def write_h5ad(path: str, X: np.ndarray, cells: list[str], genes: list[str], kin
 
 
 write_h5ad("cells.h5ad", counts, cells, genes, kinds)
-print(
-    f"{(counts == 0).mean():.0%} zeros, {counts.sum(1).min():.0f} to {counts.sum(1).max():.0f} counts per cell"
-)
+totals = counts.sum(1)
+print(f"{(counts == 0).mean():.0%} zeros, {totals.min():.0f} to {totals.max():.0f} counts per cell")
 
 # %%
 # 2. Raw counts
 # -------------
-# Without a word on the scaling, each gene is scaled to [0, 1], and the log says that these look like counts.
-# K-means on them finds the depth of sequencing, not the kinds.
+# Without a word on the scaling, each gene is scaled to [0, 1], and the log says that these look like
+# counts. K-means on them finds the depth of sequencing, not the kinds.
 
 data = "--set path=cells.h5ad --set n_clusters=3 --set label_array=obs/kind"
 place = "--results results"
@@ -92,7 +91,8 @@ shell(f"python -m dekm cluster raw k_means --seeds 0 --device cpu {place}")
 # ``scaling: counts`` divides each cell by its total, times 10,000, and takes the logarithm of 1 + x, as
 # ``normalize_total(target_sum=1e4)`` and ``log1p`` of Scanpy do (Wolf, Angerer and Theis, 2018). In a
 # configuration these settings stand in the block of the dataset: :doc:`/docs/how-to/kinds-of-data`. A file
-# that holds principal components is often clustered best by them, ``array: obsm/X_pca`` and ``scaling: none``.
+# that holds principal components is often clustered best by them, ``array: obsm/X_pca`` and ``scaling:
+# none``.
 
 sizes = "--set hidden=[64,64] --set n_epochs=20 --set batch_size=32"
 shell(f"python -m dekm prepare cells --raw-dir raw {place} {data} --set scaling=counts")
@@ -117,8 +117,9 @@ shell("head -n 4 results/runs/cells/dekm/seed0/clusters.csv")
 # %%
 # 4. New cells
 # ------------
-# The genes of another file are found by their names, in whatever order, and its counts are scaled in the same
-# way. A file that lacks some of the genes is refused by their names. With ``label_array`` the line has scores.
+# The genes of another file are found by their names, in whatever order, and its counts are scaled in the
+# same way. A file that lacks some of the genes is refused by their names. With ``label_array`` the line has
+# scores.
 
 order = rng.permutation(300)
 new = rng.poisson(depth[:60] * (rates / rates.sum(1, keepdims=True))[kinds[:60]]).astype(np.float32)
@@ -129,8 +130,8 @@ shell(
 )
 
 # %%
-# In Python, the model scales raw counts itself. Its columns are the genes in ``feature_names_in_``, and a data
-# frame with others, or in another order, is refused.
+# In Python, the model scales raw counts itself. Its columns are the genes in ``feature_names_in_``, and a
+# data frame with others, or in another order, is refused.
 
 from dekm import DEKM
 
@@ -138,8 +139,8 @@ model = DEKM.load("results/runs/cells/dekm/seed0/model.safetensors")
 print(model.feature_names_in_[:4], np.bincount(model.labels_))
 
 # %%
-# What next: :doc:`/docs/own-data` has the workflow with tables and figures, whose table of clusters names the
-# genes by which a cluster stands out.
+# What next: :doc:`/docs/own-data` has the workflow with tables and figures, whose table of clusters names
+# the genes by which a cluster stands out.
 
 # sphinx_gallery_start_ignore
 import shutil

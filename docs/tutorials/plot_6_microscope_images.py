@@ -11,8 +11,8 @@ code in the folder of a clone, and type into a shell there what this page has in
 # 1. The images
 # -------------
 # 180 images of 24x24 pixels show one large cell, one elongated cell, or several small ones, in different
-# places and of different brightness, on the noise of the camera. A camera of 12 bits has values up to 4,095, of
-# the 65,535 that 16 bits could hold.
+# places and of different brightness, on the noise of the camera. A camera of 12 bits has values up to
+# 4,095, of the 65,535 that 16 bits could hold.
 
 # sphinx_gallery_start_ignore
 import os
@@ -77,8 +77,9 @@ plt.show()
 # %%
 # 2. Prepare
 # ----------
-# The log says from which values the images are scaled to [0, 1]: the smallest and the largest of all images,
-# which the model remembers. Of a stack of several pages only the first is read, which would be said too.
+# The log says from which values the images are scaled to [0, 1]: the smallest and the largest of all
+# images, which the model remembers. Of a stack of several pages only the first is read, which would be said
+# too.
 
 place = "--results results"
 data = "--set path=cells --set n_clusters=3 --set channels=1"

@@ -452,8 +452,8 @@ def test_one_seed_need_not_be_a_list(seed: object) -> None:
 @pytest.mark.parametrize(
     ("block", "text"),
     [
-        ({"path": "x.csv", "label_column": "z"}, "label_column='z': x.csv has no such column; it has a, b"),
-        ({"path": "x.csv", "text_column": "z"}, "text_column='z': x.csv has no such column"),
+        ({"path": "x.csv", "label_column": "z"}, "label_column: x.csv has no column 'z'; it has a, b"),
+        ({"path": "x.csv", "text_column": "z"}, "text_column: x.csv has no column 'z'"),
         ({"path": "x.npy", "labels": "nowhere.npy"}, "labels='nowhere.npy' should be an existing file"),
         ({"path": "x.npy", "label_column": "a"}, "options ['label_column'] should be among"),
         ({"path": "x.csv", "subsample": 10**9}, "subsample=1000000000 should be <= 3 samples"),
