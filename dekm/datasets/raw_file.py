@@ -15,9 +15,9 @@ class RawFile:
     """A file as its collectors publish it.
 
     A copy is valid if it has the known SHA-256 checksum or, failing that, the expected unpacked content,
-    because an archive that was repacked has another checksum and the same content. MD5 and the id of Git,
-    which can be forged, decide only where no SHA-256 is known. If the digest of the content is unknown, any
-    content that can be decoded is valid.
+    because an archive that was repacked has another checksum and the same content. The id of Git, which can
+    be forged, decides only where no SHA-256 is known. If the digest of the content is unknown, any content
+    that can be decoded is valid.
 
     Attributes
     ----------

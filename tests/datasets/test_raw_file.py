@@ -28,10 +28,12 @@ def test_any_one_checksum_is_sufficient(tmp_path, name):
 
 
 @pytest.mark.parametrize("known", ["sha256", "content_sha256"])
-def test_md5_decides_nothing_where_a_sha_256_is_known(tmp_path, known):
+def test_the_id_of_git_decides_nothing_where_a_sha_256_is_known(tmp_path, known):
     file = write(tmp_path / "raw", gzip.compress(b"forged"))
     content = {} if known == "content_sha256" else {"content": None}
-    raw_file = RawFile("raw", (), md5=file_digests(file)["md5"], **{known: sha256(b"content")}, **content)
+    raw_file = RawFile(
+        "raw", (), git_blob=file_digests(file)["git_blob"], **{known: sha256(b"content")}, **content
+    )
     with pytest.raises(InputError, match="sha256"):
         raw_file.verify(file)
 
