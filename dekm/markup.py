@@ -50,6 +50,14 @@ def markdown(text: str) -> str:
     return MARKDOWN.sub(escape, one_line(text))
 
 
+def markdown_code(text: str) -> str:
+    """A text as code in a cell of a Markdown table."""
+    text = one_line(text)
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    space = " " if "`" in text else ""
+    return f"{fence}{space}{text}{space}{fence}".replace("|", r"\|")
+
+
 def csv_cell(value: Any) -> Any:
     """A value of a CSV file; text that a spreadsheet would run as a formula gets an apostrophe before it."""
     if not isinstance(value, str) or not FORMULA.match(value):

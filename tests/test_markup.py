@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from markdown_it import MarkdownIt
 
-from dekm.markup import csv_cell, latex, markdown, one_line, printable, to_csv
+from dekm.markup import csv_cell, latex, markdown, markdown_code, one_line, printable, to_csv
 from dekm.tables.rendering.grid import Cell, Grid
 from dekm.tables.rendering.html import to_html
 from dekm.tables.rendering.latex import to_latex
@@ -103,6 +103,14 @@ def test_markdown_shows_a_label_without_markup(label: str) -> None:
 def test_markdown_on_github_makes_no_link_and_no_formula(label: str) -> None:
     text = markdown(label)
     assert not re.search(r"https?://|www\.|\w@\w|(?<!\\)\$", text)
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_markdown_shows_a_label_as_code(label: str) -> None:
+    table = f"| a | b |\n|---|---|\n| {markdown_code(label)} | c |\n"
+    shown = Shown(MarkdownIt("commonmark").enable("table").render(table))
+    assert shown.tags == {"table", "thead", "tbody", "tr", "th", "td", "code"}
+    assert [text for text in shown.texts if text] == ["a", "b", label, "c"]
 
 
 @pytest.mark.parametrize("label", LABELS)

@@ -7,6 +7,7 @@ from typing import Any
 
 from dekm.errors import InputError, shown
 from dekm.files import write_text
+from dekm.markup import markdown, markdown_code
 from dekm.results.record import Record
 from dekm.results.result_set import ResultSet
 from dekm.tables.publication import copy, file_name
@@ -45,8 +46,8 @@ def card(seed: Record, licence: str) -> str:
     sides = " x ".join(map(str, data["shape"]))
     samples = f"{data['n_samples']:,} {data['kind']} of {sides}"
     rows = {
-        "data": f"{data['label']}: {samples}, digest `{data['digest']}`",
-        "licence of the data": licence or "not known",
+        "data": f"{markdown(data['label'])}: {samples}, digest `{data['digest']}`",
+        "licence of the data": markdown(licence) or "not known",
         "licence of the model": "that of this package",
         "clusters": facts.get("n_clusters"),
         "seed": facts["seed"],
@@ -63,7 +64,7 @@ def card(seed: Record, licence: str) -> str:
     module, _, name = facts.get("estimator", f"dekm.methods:{seed.label}").partition(":")
     package = "dekm" if module.startswith("dekm.") else module
     use = f'{package}.{name}.load("{file_name(seed)}.safetensors").predict(X)'
-    lines = [f"# {seed.label} on {data['label']}", "", "| | |", "|---|---|", *table, ""]
+    lines = [f"# {markdown(seed.label)} on {markdown(data['label'])}", "", "| | |", "|---|---|", *table, ""]
     lines += [
         f"`{use}` gives the clusters of images or vectors X that are prepared as these data are.",
         "",
@@ -73,4 +74,4 @@ def card(seed: Record, licence: str) -> str:
 
 
 def _settings(settings: Mapping[str, Any]) -> str:
-    return ", ".join(f"`{name}={json.dumps(value)}`" for name, value in settings.items())
+    return ", ".join(markdown_code(f"{name}={json.dumps(value)}") for name, value in settings.items())

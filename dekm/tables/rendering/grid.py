@@ -69,13 +69,7 @@ class Grid:
     notes: Sequence[str] = field(default_factory=list)
 
     def groups(self) -> list[tuple[str, int]]:
-        """Upper headers with the number of columns that each spans.
-
-        Returns
-        -------
-        list of tuple of (str, int)
-            From left to right; a column with an empty upper header is a separate group.
-        """
+        """Upper headers with the number of columns that each spans; an empty one spans one column."""
         groups: list[tuple[str, int]] = []
         for upper, _ in self.columns:
             if groups and upper and groups[-1][0] == upper:
@@ -86,30 +80,13 @@ class Grid:
 
 
 class Notes:
-    """Footnotes in the order of their first use; equal texts share a number.
-
-    Attributes
-    ----------
-    texts : list of str
-        Footnotes, numbered from 1.
-    """
+    """Footnotes in the order of their first use, numbered from 1; equal texts share a number."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
 
     def number(self, text: str) -> int | None:
-        """Number of a footnote, which is added if it is new.
-
-        Parameters
-        ----------
-        text : str
-            Footnote.
-
-        Returns
-        -------
-        int or None
-            None for an empty text.
-        """
+        """Number of a footnote, which is added if it is new; None for an empty text."""
         if not text:
             return None
         if text not in self.texts:

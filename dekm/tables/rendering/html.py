@@ -45,25 +45,10 @@ def to_html(
     figures: Mapping[str, Sequence[Path]] | None = None,
     pages: Mapping[str, str] | None = None,
 ) -> str:
-    """HTML page of several tables.
+    """A page of tables without scripts and external resources.
 
-    Parameters
-    ----------
-    title : str
-        Title of the page.
-    grids : sequence of Grid
-        Tables from top to bottom.
-    texts : sequence of str, default=()
-        Paragraphs after the first table.
-    figures : mapping of str to sequence of Path, optional
-        PNG files that are shown below tables, by the names of the tables.
-    pages : mapping of str to str, optional
-        Addresses of the pages of runs, by what they show.
-
-    Returns
-    -------
-    str
-        Page without scripts, images or external resources.
+    `texts` are paragraphs after the first table, `figures` PNG files below the tables of these
+    names, and `pages` the addresses of the pages of runs, by what they show.
     """
     links = "".join(f'<a href="#{grid.name}">{escape(grid.title)}</a>' for grid in grids)
     nav = f"<nav>{links}</nav>\n" if len(grids) > 1 else ""

@@ -5,18 +5,7 @@ from dekm.tables.rendering.grid import Cell, Grid
 
 
 def to_latex(grid: Grid) -> str:
-    """LaTeX code of a table.
-
-    Parameters
-    ----------
-    grid : Grid
-        Table.
-
-    Returns
-    -------
-    str
-        A comment with the caption, a ``tabular`` environment, and the footnotes in small type.
-    """
+    """A comment with the caption, a ``tabular`` environment, and the footnotes in small type."""
     groups, header = grid.groups(), []
     if any(upper for upper, _ in groups):
         header.append(" & ".join(_group(upper, width) for upper, width in groups))

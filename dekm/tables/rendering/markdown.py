@@ -5,18 +5,7 @@ from dekm.tables.rendering.grid import Cell, Grid
 
 
 def to_markdown(grid: Grid) -> str:
-    """Markdown code of a table.
-
-    Parameters
-    ----------
-    grid : Grid
-        Table.
-
-    Returns
-    -------
-    str
-        A pipe table, its caption and its footnotes.
-    """
+    """A pipe table, its caption and its footnotes."""
     header = [markdown(f"{upper} {lower}".strip()) for upper, lower in grid.columns]
     lines = [[_cell(cell) for cell in row] for row in grid.rows]
     widths = [max(map(len, column)) for column in zip(header, *lines, strict=True)]

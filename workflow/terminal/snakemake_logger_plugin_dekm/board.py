@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from dekm.markup import printable
 from dekm.results.estimates import time_left
 from dekm.results.progress import WARNING, duration
 from dekm.results.result_set import ResultSet
@@ -128,5 +129,7 @@ class Board:
 
 
 def _lines(log: Path | None) -> list[str]:
-    """The lines of a log; none if it does not exist."""
-    return log.read_text(errors="replace").splitlines() if log is not None and log.is_file() else []
+    """The lines of a log without control characters; none if it does not exist."""
+    if log is None or not log.is_file():
+        return []
+    return [printable(line) for line in log.read_text(encoding="utf-8", errors="replace").splitlines()]
