@@ -14,15 +14,7 @@ from dekm.nn.training import Step
 
 @dataclass
 class State:
-    """The state of a training between two of its epochs or iterations.
-
-    Attributes
-    ----------
-    tensors : dict of str to tensor
-        Weights, the state of the optimizer, and further arrays of the training.
-    values : dict of str to Any
-        Everything else, as JSON can store it.
-    """
+    """The state of a training between two epochs or iterations; `values` are what JSON can store."""
 
     tensors: dict[str, Tensor] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
@@ -53,21 +45,9 @@ def continue_training(
 ) -> None:
     """Bring a new training to the state of an interrupted one after `n_steps` >= 1 steps.
 
-    Parameters
-    ----------
-    step : Step
-        The step, not called before.
-    stream : iterator of int64 tensors of shape (b,)
-        The batches of the training from its beginning on, as the generator with the same seed yields them.
-        Those of the steps that were taken are skipped.
-    n_steps : int
-        Number of steps that were taken.
-    live : mapping of str to tensor
-        The tensors of the new training, which keep their memory.
-    saved : mapping of str to tensor
-        The values of the tensors in `live`, and of `generator`.
-    generator : torch.Generator or None
-        The generator of the random numbers in the loss; its saved state has the name "generator".
+    `stream` yields the batches from the beginning on, of which those of the steps are skipped; `step` was not
+    called before. The tensors of `live` keep their memory and get the values of `saved`, which also has the
+    state of the `generator` of the random numbers in the loss.
     """
     first = next(stream)
     step.capture(first)

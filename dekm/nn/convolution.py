@@ -65,15 +65,7 @@ class Convolution(nn.Conv2d):
 
 
 class TransposedConvolution(nn.ConvTranspose2d):
-    """`torch.nn.ConvTranspose2d` of stride s by the fastest kernels, as `Convolution`.
-
-    Parameters
-    ----------
-    sides : tuple of int
-        (h, w) of the images.
-    *args
-        Arguments of `torch.nn.ConvTranspose2d`.
-    """
+    """`torch.nn.ConvTranspose2d` of stride s to images of `sides` (h, w), as `Convolution`."""
 
     def __init__(self, sides: Pair, *args: Any) -> None:
         super().__init__(*args)

@@ -22,17 +22,7 @@ Pair = tuple[int, int]
 
 
 class Geometry(NamedTuple):
-    """Rows and columns of everything that a convolution has.
-
-    Parameters
-    ----------
-    sides : tuple of int
-        (h, w) of the images.
-    maps : tuple of int
-        (i, j) of the feature maps.
-    kernel, stride, padding : tuple of int
-        As in `torch.nn.Conv2d`.
-    """
+    """Rows and columns of images, feature maps, kernel, stride and padding of a convolution."""
 
     sides: Pair
     maps: Pair
@@ -61,14 +51,8 @@ class Geometry(NamedTuple):
 class Processor(NamedTuple):
     """What the rules know of a processor.
 
-    Parameters
-    ----------
-    vendor : str
-        "amd", "intel" or "other".
-    instruction_set : str
-        Name that PyTorch gives to the largest vector instructions that it uses, such as "AVX2".
-    onednn : bool
-        Whether this PyTorch contains oneDNN with the operators of inference.
+    `vendor` is "amd", "intel" or "other", `instruction_set` what PyTorch calls the largest vectors that it
+    uses, such as "AVX2", and `onednn` whether this PyTorch contains oneDNN with the operators of inference.
     """
 
     vendor: str

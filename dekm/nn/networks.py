@@ -19,16 +19,9 @@ STRIDE = 2
 
 
 def convolution_sides(side: int) -> tuple[list[int], list[int]]:
-    """Height (or width) of the feature maps before and after each convolution, and the paddings.
+    """Height (or width) of an image and after each convolution, and the paddings.
 
     The third convolution has no padding if `side` is not a multiple of 8: 28 becomes 14, 7 and 3.
-
-    Returns
-    -------
-    sides : list of int
-        `side`, and the side after each convolution.
-    paddings : list of int
-        Padding of each convolution.
     """
     sides, paddings = [side], []
     for layer, kernel in enumerate(KERNELS):
@@ -55,15 +48,6 @@ class ConvAutoencoder(Network):
     The encoder is three convolutions of stride 2 with ReLU and a linear embedding; the decoder mirrors it
     with transposed convolutions, whose output padding makes the reconstruction as large as the image for any
     h and w.
-
-    Parameters
-    ----------
-    shape : sequence of 3 ints
-        (h, w, c) of a sample.
-    embedding_dim : int
-        Dimension e of the embedding.
-    channels : sequence of 3 ints
-        Output channels of the convolutions.
     """
 
     def __init__(self, shape: Sequence[int], embedding_dim: int, channels: Sequence[int]) -> None:
@@ -90,17 +74,7 @@ class ConvAutoencoder(Network):
 
 
 class MLPAutoencoder(Network):
-    """Fully connected autoencoder for samples of any shape; the paper's is d-500-500-2000-e, mirrored.
-
-    Parameters
-    ----------
-    shape : sequence of int
-        Shape of a sample; d is the product.
-    embedding_dim : int
-        Dimension e of the embedding.
-    hidden : sequence of int
-        Widths of the hidden layers of the encoder.
-    """
+    """Fully connected autoencoder for samples of any shape; the paper's is d-500-500-2000-e, mirrored."""
 
     def __init__(self, shape: Sequence[int], embedding_dim: int, hidden: Sequence[int]) -> None:
         super().__init__()

@@ -15,15 +15,7 @@ NEGLIGIBLE = 1e-32  # its square root vanishes beside EPS in float32
 
 
 class Optimizer:
-    """Base class: changes parameters in place by their gradients.
-
-    Parameters
-    ----------
-    parameters : iterable of torch.nn.Parameter
-        The parameters to optimize, on one device.
-    lr : float
-        Learning rate.
-    """
+    """Base class: changes parameters on one device in place by their gradients."""
 
     def __init__(self, parameters: Iterable[nn.Parameter], *, lr: float) -> None:
         self.parameters = list(parameters)
@@ -101,17 +93,7 @@ class Adam(Optimizer):
 
 
 class SGD(Optimizer):
-    """Stochastic gradient descent with momentum; its steps are those of ``torch.optim.SGD``.
-
-    Parameters
-    ----------
-    parameters : iterable of torch.nn.Parameter
-        The parameters to optimize, on one device.
-    lr : float
-        Learning rate.
-    momentum : float
-        Momentum, in [0, 1).
-    """
+    """Stochastic gradient descent with momentum in [0, 1); its steps are those of ``torch.optim.SGD``."""
 
     def __init__(self, parameters: Iterable[nn.Parameter], *, lr: float, momentum: float) -> None:
         super().__init__(parameters, lr=lr)

@@ -34,36 +34,9 @@ def pretrain(
 ) -> list[float]:
     """Minimize Equation (1) by Adam, in place: line 1 of Algorithm 1.
 
-    Parameters
-    ----------
-    autoencoder : torch.nn.Module
-        The network, with the submodules ``encoder`` and ``decoder``.
-    X : float32 tensor of shape (n, ...)
-        Samples.
-    n_epochs : int
-        Passes over the samples; if `layerwise`, as many for every layer before.
-    batch_size : int
-        Samples per step.
-    lr : float
-        Learning rate of Adam.
-    generator : torch.Generator
-        Random generator of the order of the samples, on the CPU.
-    layerwise : bool
-        Whether to call `pretrain_layers` first.
-    noise : float
-        Fraction of the values that `pretrain_layers` drops.
-    progress : bool
-        Whether to show a progress bar over the epochs.
-    checkpoint : Checkpoint
-        Where the state is kept, and from where an interrupted pretraining continues, with the same result as
-        without the interruption.
-    on_epoch : callable or None
-        Called with an `Epoch` after every epoch.
-
-    Returns
-    -------
-    list of float
-        Mean loss of the batches of every epoch of the whole network.
+    With `layerwise` each layer is trained for `n_epochs` before (`pretrain_layers`). `generator`, on the CPU,
+    gives the order of the samples. A pretraining that continues from its `checkpoint` has the same result as
+    one without the interruption. Returns the mean loss of the batches of every epoch of the whole network.
     """
 
     def loss(index: Tensor) -> Tensor:

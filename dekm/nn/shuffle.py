@@ -19,16 +19,8 @@ from dekm.nn.kernels import Geometry
 class Phase(NamedTuple):
     """The rows (or columns) number r, r + s, r + 2s, ... of the images.
 
-    Parameters
-    ----------
-    taps : slice
-        Rows of the kernel that they depend on.
-    start : int
-        Row of the feature maps that the first of them depends on first; negative in the padding.
-    length : int
-        Number of rows of the kernel.
-    size : int
-        Number of rows of the phase.
+    They depend on the rows `taps` of the kernel, `length` in number, and the first of them on the rows of the
+    feature maps from `start` on, which is negative in the padding; there are `size` of them.
     """
 
     taps: slice

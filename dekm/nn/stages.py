@@ -39,24 +39,10 @@ OnEpoch = Callable[[Epoch], None]
 
 
 class Stages:
-    """The epochs of a pretraining, which has a stage for each layer if it is layer-wise, and a last one.
+    """The epochs of a pretraining: a stage for each layer if it is layer-wise, and one of the whole network.
 
-    Parameters
-    ----------
-    autoencoder : torch.nn.Module
-        The network; if there is a checkpoint, it gets the weights of that.
-    n_stages : int
-        Number of stages.
-    n_epochs : int
-        Epochs of a stage.
-    n_steps : int
-        Steps of an epoch.
-    progress : bool
-        Whether to show a progress bar over the epochs of all stages.
-    checkpoint : Checkpoint
-        Where the state is kept after every epoch.
-    on_epoch : callable or None
-        Called with an `Epoch` after every epoch.
+    A stage has `n_epochs` of `n_steps` steps. After every epoch the state is kept in `checkpoint`, from which
+    the autoencoder gets its weights, and `on_epoch` is called.
     """
 
     def __init__(

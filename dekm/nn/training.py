@@ -162,21 +162,8 @@ def batches(
     """Infinite iterator over batches of sample indices, int64, all of size min(batch_size, n_samples).
 
     A batch that reaches the end of an epoch continues with the next epoch, so no sample is dropped and no
-    batch is smaller.
-
-    Parameters
-    ----------
-    n_samples : int
-        Number of samples.
-    batch_size : int
-        Samples per batch.
-    generator : torch.Generator
-        Random generator of the order, on the CPU.
-    reshuffle : bool
-        Whether every epoch has a new order; otherwise the first order repeats, and any n_samples consecutive
-        indices contain every sample once.
-    device : torch.device
-        Device of the batches.
+    batch is smaller. With `reshuffle` every epoch has a new order; otherwise the first order repeats, and any
+    n_samples consecutive indices contain every sample once. `generator`, on the CPU, draws the order.
     """
     size = min(batch_size, n_samples)
     order = torch.randperm(n_samples, generator=generator, device="cpu").to(device)
