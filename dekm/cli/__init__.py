@@ -19,27 +19,10 @@ WORKFLOW = ("jsonschema", "matplotlib", "mlflow", "openTSNE", "pandas")  # impor
 
 
 def main(argv: Sequence[str] | None = None, *, prog: str = "dekm") -> int:
-    """Run one command.
+    """Run one command and return its exit status: 0, 1 after an error, 130 after Ctrl-C, or 141.
 
-    An error of the user, of the file system or of memory is printed as one line on standard error.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        Command and arguments; by default those of the process.
-    prog : str
-        Name of the program in its usage texts.
-
-    Returns
-    -------
-    int
-        Exit status: 0 on success, 1 after an error, 130 after Ctrl-C, 141 if the reader of standard output
-        ended.
-
-    Raises
-    ------
-    SystemExit
-        With status 2 if the arguments are invalid.
+    An error of the user, of the file system or of memory is printed as one line on standard error; 141 says
+    that the reader of standard output ended. Invalid arguments end in `SystemExit` with status 2.
     """
     try:
         from dekm.cli.parser import make_parser  # here, so that Ctrl-C is one line during the imports too

@@ -1,118 +1,77 @@
 """Arguments that several commands take."""
 
-import argparse
 from pathlib import Path
+from typing import Any
 
 from dekm.datasets import DATASETS
 
-
-def add_dataset_arguments(command: argparse.ArgumentParser) -> None:
-    """The dataset, its raw files and its options."""
-    command.add_argument("dataset", help=f"one of {', '.join(DATASETS)}, or a name for your own data")
-    add_raw_dir(command)
-    command.add_argument(
-        "--licence-held", action="store_true", help="state that you hold the licence of a restricted dataset"
-    )
-    add_settings(command, "option of the dataset, or setting that describes your own data")
+Argument = tuple[str, dict[str, Any]]
 
 
-def add_table_arguments(command: argparse.ArgumentParser) -> None:
-    """What all commands that write tables take."""
-    add_results(command)
-    command.add_argument("--datasets", nargs="+", required=True, help="datasets in the order of the table")
-    command.add_argument(
-        "--left-out",
-        action="append",
-        default=[],
-        metavar="DATASET=REASON",
-        help="reason why a dataset has no results",
-    )
-    command.add_argument("--paper", type=Path, required=True, help="CSV file of the paper's numbers")
-    command.add_argument("--out", type=Path, required=True, help="folder of the tables to write")
+def argument(name: str, help_: str, **options: Any) -> Argument:
+    """An argument of a command, as `argparse` adds it."""
+    return name, {"help": help_, **options}
 
 
-def add_cell_arguments(command: argparse.ArgumentParser) -> None:
-    """What all commands that run a cell take."""
-    add_results(command)
-    command.add_argument("--seeds", type=int, nargs="+", required=True, help="seeds, one run for each")
-    add_device(command)
-    command.add_argument("--fresh", action="store_true", help="recompute seeds that are already complete")
-    add_settings(command, "parameter of the method or of the autoencoder")
+def file(name: str, help_: str, **options: Any) -> Argument:
+    """An argument that is a path; an option is required unless it has a default."""
+    needed = {"required": True} if name.startswith("-") and "default" not in options else {}
+    return argument(name, help_, type=Path, **needed, **options)
 
 
-def add_definition(command: argparse.ArgumentParser) -> None:
-    """The definition of a method outside of the package."""
-    command.add_argument(
-        "--define",
-        dest="definition",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="estimator=module:Class, label=... or autoencoder=... of a method outside of the package",
-    )
-    add_modules(command)
+def several(name: str, help_: str, metavar: str, dest: str) -> Argument:
+    """An option of the form NAME=VALUE that may be repeated."""
+    return argument(name, help_, action="append", default=[], metavar=metavar, dest=dest)
 
 
-def add_network(command: argparse.ArgumentParser) -> None:
-    """The network of an autoencoder."""
-    command.add_argument(
-        "--network",
-        metavar="MODULE:ATTRIBUTE",
-        help="the network of the autoencoder, if it is outside of the package",
-    )
-
-
-def add_modules(command: argparse.ArgumentParser) -> None:
-    """Where outside modules are."""
-    command.add_argument(
-        "--modules", type=Path, help="folder in which module:attribute is searched before sys.path"
-    )
-
-
-def add_raw_dir(command: argparse.ArgumentParser) -> None:
-    """The folder of raw files."""
-    command.add_argument("--raw-dir", type=Path, required=True, help="folder of raw files")
-
-
-def add_results(command: argparse.ArgumentParser) -> None:
-    """The folder of results."""
-    command.add_argument("--results", type=Path, required=True, help="folder of results")
-
-
-def add_device(command: argparse.ArgumentParser) -> None:
-    """The device."""
-    command.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N (default: auto)")
-
-
-def add_settings(command: argparse.ArgumentParser, help_: str) -> None:
+def settings(help_: str) -> tuple[Argument, ...]:
     """Settings: in a file, and each by one option."""
-    command.add_argument(
-        "--settings",
-        dest="settings_file",
-        type=Path,
-        metavar="FILE",
-        help="JSON file of settings, as the workflow writes them to RESULTS/settings; --set changes one",
-    )
-    command.add_argument(
-        "--set",
-        dest="settings",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help=f"{help_}; repeat the option for several",
+    written = "JSON file of settings, as the workflow writes them to RESULTS/settings; --set changes one"
+    return (
+        file("--settings", written, default=None, metavar="FILE", dest="settings_file"),
+        several("--set", f"{help_}; repeat the option for several", "NAME=VALUE", "settings"),
     )
 
 
-def add_store(command: argparse.ArgumentParser) -> None:
-    """The MLflow store, and a sign of its update for the workflow."""
-    command.add_argument(
-        "--store",
-        help="folder of the MLflow store, or http://... of a server (default: the server in "
-        "MLFLOW_TRACKING_URI, otherwise the folder above the results)",
-    )
-    command.add_argument(
-        "--done",
-        type=Path,
-        metavar="FILE",
-        help="file to write at the end, with 'pending' in it if a server could not be updated",
-    )
+RESULTS = file("--results", "folder of results")
+RAW_DIR = file("--raw-dir", "folder of raw files")
+DEVICE = argument("--device", "auto, cpu, cuda or cuda:N (default: auto)", default="auto")
+MODULES = file("--modules", "folder in which module:attribute is searched before sys.path", default=None)
+NETWORK = argument(
+    "--network",
+    "the network of the autoencoder, if it is outside of the package",
+    metavar="MODULE:ATTRIBUTE",
+)
+PREPARED = argument("dataset", "name of a prepared dataset")
+CONFIGURATION = file("file", "file of the configuration")
+DATASET = (
+    argument("dataset", f"one of {', '.join(DATASETS)}, or a name for your own data"),
+    RAW_DIR,
+    argument(
+        "--licence-held", "state that you hold the licence of a restricted dataset", action="store_true"
+    ),
+    *settings("option of the dataset, or setting that describes your own data"),
+)
+DEFINITION = (
+    several(
+        "--define",
+        "estimator=module:Class, label=... or autoencoder=... of a method outside of the package",
+        "NAME=VALUE",
+        "definition",
+    ),
+    MODULES,
+)
+CELL = (
+    RESULTS,
+    argument("--seeds", "seeds, one run for each", type=int, nargs="+", required=True),
+    DEVICE,
+    argument("--fresh", "recompute seeds that are already complete", action="store_true"),
+    *settings("parameter of the method or of the autoencoder"),
+)
+TABLE = (
+    RESULTS,
+    argument("--datasets", "datasets in the order of the table", nargs="+", required=True),
+    several("--left-out", "reason why a dataset has no results", "DATASET=REASON", "left_out"),
+    file("--paper", "CSV file of the paper's numbers"),
+    file("--out", "folder of the tables to write"),
+)

@@ -23,12 +23,7 @@ def resolve_settings(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of a command in which the file of ``--settings``, ``--set`` and ``--define`` are read.
 
     The file has an object `settings`, which ``--set`` changes, and perhaps values of further options, which
-    count where the command line has none.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read or has an option that the command lacks, or a pair is none.
+    count where the command line has none. `InputError` names what cannot be read and unknown options.
     """
     read = {name: value for name, value in arguments.items() if name != "settings_file"}
     if "settings" not in read:
@@ -48,39 +43,17 @@ def resolve_settings(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_settings(pairs: list[str], option: str = "--set") -> dict[str, Any]:
-    """Parse the values of an option such as ``--set``.
+    """The values of an option such as ``--set``; one that is not valid JSON is a string."""
+    return {name: _parse(value) for name, value in _split(option, "NAME=VALUE", pairs)}
 
-    Parameters
-    ----------
-    pairs : list of str
-        ``NAME=VALUE``; a value that is not valid JSON is a string.
-    option : str
-        The option, for error messages.
 
-    Returns
-    -------
-    dict of str to Any
-        Value of each setting by name.
-
-    Raises
-    ------
-    InputError
-        If a pair has no name or no equals sign.
-    """
-    settings = {}
-    for name, value in _split(option, "NAME=VALUE", pairs):
-        settings[name] = _parse(value)
-    return settings
+def parse_texts(option: str, form: str, pairs: list[str]) -> dict[str, str]:
+    """The texts of an option such as ``--left-out``, whose values have a form such as ``DATASET=REASON``."""
+    return dict(_split(option, form, pairs))
 
 
 def parse_numbers(text: str) -> list[int]:
-    """Numbers of clusters, such as "2-15" or "5,10,15", ascending.
-
-    Raises
-    ------
-    InputError
-        If the text is none of these, or a number is below 2.
-    """
+    """Numbers of clusters, such as "2-15" or "5,10,15", ascending; `InputError` if one is below 2."""
     numbers: set[int] = set()
     for part in text.split(","):
         found = re.fullmatch("([0-9]{1,5})(?:-([0-9]{1,5}))?", part)
@@ -91,31 +64,6 @@ def parse_numbers(text: str) -> list[int]:
             )
         numbers.update(range(low, high + 1))
     return sorted(numbers)
-
-
-def parse_texts(option: str, form: str, pairs: list[str]) -> dict[str, str]:
-    """Parse the values of an option such as ``--left-out``.
-
-    Parameters
-    ----------
-    option : str
-        The option, for error messages.
-    form : str
-        Form of a pair, for error messages, such as ``DATASET=REASON``.
-    pairs : list of str
-        The pairs.
-
-    Returns
-    -------
-    dict of str to str
-        Text by name.
-
-    Raises
-    ------
-    InputError
-        If a pair has no name or no equals sign.
-    """
-    return dict(_split(option, form, pairs))
 
 
 def _parse(value: str) -> Any:
