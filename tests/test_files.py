@@ -339,6 +339,13 @@ def test_a_manifest_finds_every_kind_of_damage(tmp_path):
     assert "manifest.json does not exist" in find_damage(folder)
 
 
+@pytest.mark.parametrize("name", ["x" * 255, "ü" * 127, f"{'x' * 100}.{'y' * 150}", f"{'x' * 251}.npz"])
+def test_a_name_of_the_greatest_length_is_written(tmp_path, name, dead):
+    dead(tmp_path / name).write_bytes(b"half")
+    write_text(tmp_path / name, "new")
+    assert names(tmp_path) == [name]
+
+
 def test_a_symbolic_link_stays_and_its_target_is_written(tmp_path):
     (tmp_path / "disk").mkdir()
     link = tmp_path / "model.safetensors"

@@ -4,6 +4,7 @@ A name is ``.TARGET.KIND.HOST.PROCESS`` with the suffix of the target. Container
 each counts its processes from 1, so a process is told by the kernel, its PID namespace and its number.
 """
 
+import hashlib
 import itertools
 import os
 import re
@@ -23,6 +24,7 @@ NAME = re.compile(
     r"\.(?P<kernel>[0-9a-f]+)-(?P<namespace>\d+)-(?P<pid>\d+)-(?P<run>[0-9a-f]+)-\d+(\.[^.]*)?",
     re.DOTALL,
 )
+LONGEST = 120  # bytes of a name, of 255 that file systems have; a host name may have 64
 RUN = secrets.token_hex(4)  # of this process, whose number another one had or will have
 _numbers = itertools.count()
 
@@ -68,7 +70,14 @@ def temporary_path(target: Path, kind: str = PART) -> Path:
     """Where this process writes before it renames to `target`: a hidden name, another one at each call."""
     writer = this_process()
     process = f"{writer.kernel}-{writer.namespace}-{writer.pid}-{writer.run}-{next(_numbers)}"
-    return target.with_name(f".{target.name}.{kind}.{writer.host}.{process}{target.suffix}")
+    suffix = target.suffix if len(target.suffix) < 20 else ""
+    return target.with_name(f".{_stem(target)}.{kind}.{writer.host}.{process}{suffix}")
+
+
+def _stem(target: Path) -> str:
+    """The name of the target, or in place of one that leaves no room for more its digest."""
+    name = os.fsencode(target.name)
+    return target.name if len(name) <= LONGEST else hashlib.sha256(name).hexdigest()[:16]
 
 
 def read_temporary(path: Path) -> Temporary | None:
@@ -95,7 +104,7 @@ def temporaries(folder: Path, pattern: str, *kinds: str) -> list[Temporary]:
 
 def dead_temporaries(target: Path, kind: str = PART) -> list[Path]:
     """What ended processes left under temporary names of `target`, oldest first."""
-    found = temporaries(target.parent, escape(target.name), kind)
+    found = temporaries(target.parent, escape(_stem(target)), kind)
     return [one.path for one in found if one.writer.is_dead(one.path)]
 
 
