@@ -19,39 +19,13 @@ UNPACKED_LIMIT = 2**28
 
 
 def coil20(raw_dir: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Load COIL-20, resized to 28x28 and scaled to [0, 1].
-
-    Parameters
-    ----------
-    raw_dir : Path
-        Folder of the raw files.
-
-    Returns
-    -------
-    X : ndarray of shape (1440, 28, 28, 1)
-        Images, float32.
-    y : ndarray of shape (1440,)
-        Labels, int64.
-    """
+    """Load COIL-20, resized to 28x28 and scaled to [0, 1]: float32 images (1440, 28, 28, 1), int64 labels."""
     pixels, labels = read_coil(raw_dir / ARCHIVE)
     return (resize(pixels, 28)[..., np.newaxis] / 255).astype(np.float32), labels
 
 
 def resize(images: np.ndarray, side: int) -> np.ndarray:
-    """Resize images bilinearly, with half-pixel centres and without antialiasing.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, h, w)
-        Grey images.
-    side : int
-        New height and width.
-
-    Returns
-    -------
-    ndarray of shape (n, side, side)
-        Resized images, float64.
-    """
+    """Resize grey images (n, h, w) bilinearly to float64: half-pixel centres, without antialiasing."""
     import torch
 
     exact = torch.from_numpy(images[:, np.newaxis].astype(np.float64))  # float32 depends on the processor
@@ -66,24 +40,9 @@ def resize(images: np.ndarray, side: int) -> np.ndarray:
 
 
 def read_coil(file: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Read the images of the archive, ordered by object and pose.
+    """Read the archive by object and pose: uint8 images (n, 128, 128), and objects from 0, int64.
 
-    Parameters
-    ----------
-    file : Path
-        Zip archive.
-
-    Returns
-    -------
-    images : ndarray of shape (n, 128, 128)
-        Images, uint8.
-    labels : ndarray of shape (n,)
-        Objects, numbered from 0, int64.
-
-    Raises
-    ------
-    InputError
-        If the archive is damaged or unsafe, or an image has another size or appears twice.
+    Raises `InputError` if it is damaged or unsafe, or an image has another size or appears twice.
     """
     images: dict[tuple[int, int], np.ndarray] = {}
     for name, png in zip_members(file, UNPACKED_LIMIT):
@@ -101,18 +60,7 @@ def read_coil(file: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def content(file: Path) -> Iterator[bytes]:
-    """Pixels of each image; they do not depend on how the archive was packed.
-
-    Parameters
-    ----------
-    file : Path
-        Zip archive.
-
-    Yields
-    ------
-    bytes
-        Pixels of an image, in the order of objects and poses.
-    """
+    """Pixels of each image, by object and pose; they do not depend on how the archive was packed."""
     for image in read_coil(file)[0]:
         yield image.tobytes()
 

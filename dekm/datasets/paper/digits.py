@@ -8,20 +8,7 @@ from dekm.datasets.dataset import Dataset
 
 
 def digits(raw_dir: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Load scikit-learn's digits; the grey levels 0 to 16 are scaled to [0, 1].
-
-    Parameters
-    ----------
-    raw_dir : Path
-        Ignored; the data are part of scikit-learn.
-
-    Returns
-    -------
-    X : ndarray of shape (1797, 8, 8, 1)
-        Images, float32.
-    y : ndarray of shape (1797,)
-        Labels, int64.
-    """
+    """Load scikit-learn's digits; the grey levels 0 to 16 are scaled to [0, 1]: float32 (1797, 8, 8, 1)."""
     from sklearn.datasets import load_digits
 
     images, labels = load_digits(return_X_y=True)

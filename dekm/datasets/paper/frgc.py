@@ -14,60 +14,21 @@ N_SAMPLES, N_PERSONS, SIDE, N_CHANNELS = 2462, 20, 32, 3
 
 
 def from_jule(raw_dir: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Load FRGC from the file of JULE.
-
-    Parameters
-    ----------
-    raw_dir : Path
-        Folder of the raw files.
-
-    Returns
-    -------
-    X : ndarray of shape (2462, 32, 32, 3)
-        Images, uint8.
-    y : ndarray of shape (2462,)
-        Labels, int64.
-    """
+    """Load FRGC from the file of JULE: uint8 images (2462, 32, 32, 3) and int64 labels."""
     return read_faces(raw_dir / "frgc/data4torch.h5")
 
 
 def from_dekm(raw_dir: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Load FRGC from the file of the authors of DEKM.
-
-    Parameters
-    ----------
-    raw_dir : Path
-        Folder of the raw files.
-
-    Returns
-    -------
-    X : ndarray of shape (2462, 32, 32, 3)
-        Images, uint8.
-    y : ndarray of shape (2462,)
-        Labels, int64.
-    """
+    """Load FRGC from the file of the authors of DEKM: uint8 images (2462, 32, 32, 3) and int64 labels."""
     return read_faces(raw_dir / "frgc/FRGC.h5")
 
 
 def read_faces(file: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Read images and labels from an HDF5 file with the arrays ``data`` and ``labels``.
+    """Read an HDF5 file: ``data``, (n, 3, 32, 32) or (n, 32, 32, 3) in [0, 255] or [0, 1], and ``labels``.
 
-    Parameters
-    ----------
-    file : Path
-        HDF5 file; ``data`` has shape (n, 3, 32, 32) or (n, 32, 32, 3) and values in [0, 255] or [0, 1].
-
-    Returns
-    -------
-    images : ndarray of shape (n, 32, 32, 3)
-        uint8 if the values are integers from 0 to 255, otherwise float32 scaled to [0, 1].
-    labels : ndarray of shape (n,)
-        Labels 0, 1, ..., int64.
-
-    Raises
-    ------
-    InputError
-        If the file is damaged, or its arrays have another shape or values out of range.
+    The images (n, 32, 32, 3) are uint8 if the values are integers from 0 to 255, otherwise float32 in [0, 1];
+    the labels are 0, 1, ..., int64. Raises `InputError` if the file is damaged, or its arrays have another
+    shape or values out of range.
     """
     from dekm.datasets.raw.hdf5 import read_hdf5
 
@@ -84,23 +45,7 @@ def read_faces(file: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def content(file: Path) -> Iterator[bytes]:
-    """Decoded images and labels, checked against the size of FRGC.
-
-    Parameters
-    ----------
-    file : Path
-        HDF5 file.
-
-    Yields
-    ------
-    bytes
-        All images, then all labels.
-
-    Raises
-    ------
-    InputError
-        If the file does not hold 2,462 images of 20 persons.
-    """
+    """All decoded images, then all labels, checked against the 2,462 images of 20 persons of FRGC."""
     images, labels = read_faces(file)
     n_persons = len(np.unique(labels))
     if (len(images), n_persons) != (N_SAMPLES, N_PERSONS):

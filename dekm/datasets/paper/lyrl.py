@@ -13,24 +13,9 @@ UNPACKED_LIMIT = 2**31
 
 
 def read_topics(file: Path, topics: Sequence[str]) -> dict[int, str]:
-    """Read the topic of each document that has exactly one of the given topics.
+    """Topic of each document that has exactly one of some topics, by its number.
 
-    Parameters
-    ----------
-    file : Path
-        Gzipped topic file, with lines "TOPIC DOCUMENT 1".
-    topics : sequence of str
-        Topics to look for.
-
-    Returns
-    -------
-    dict of int to str
-        Topic of a document by the number of the document.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be unpacked or a line has another format.
+    The file is gzipped, with lines "TOPIC DOCUMENT 1"; `InputError` if it cannot be unpacked or has others.
     """
     found: dict[int, set[str]] = {}
     with unpacked(file, UNPACKED_LIMIT) as stream:
@@ -45,24 +30,9 @@ def read_topics(file: Path, topics: Sequence[str]) -> dict[int, str]:
 
 
 def read_tokens(files: Sequence[Path]) -> Iterator[tuple[int, str]]:
-    """Read the documents of token files.
+    """Yield the number and the stems, separated by spaces, of each document of gzipped token files.
 
-    Parameters
-    ----------
-    files : sequence of Path
-        Gzipped token files; a document is a line ".I NUMBER", a line ".W" and lines of word stems.
-
-    Yields
-    ------
-    document : int
-        Number of a document.
-    stems : str
-        Its stems, separated by spaces.
-
-    Raises
-    ------
-    InputError
-        If a file cannot be unpacked or has another format.
+    A document is a line ".I NUMBER", a line ".W" and lines of stems; `InputError` for another format.
     """
     for file in files:
         document: int | None = None

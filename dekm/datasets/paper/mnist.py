@@ -14,20 +14,7 @@ IDX_LIMIT = 2**28
 
 
 def mnist(raw_dir: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Load MNIST, the training images followed by the test images.
-
-    Parameters
-    ----------
-    raw_dir : Path
-        Folder of the raw files.
-
-    Returns
-    -------
-    X : ndarray of shape (70000, 28, 28, 1)
-        Images, uint8.
-    y : ndarray of shape (70000,)
-        Labels, int64.
-    """
+    """Load MNIST, training then test images: uint8 (70000, 28, 28, 1) and int64 labels."""
     parts = [
         (
             read_idx(raw_dir / f"mnist/{part}-images-idx3-ubyte.gz", ndim=3),

@@ -24,21 +24,8 @@ def news20(
 ) -> tuple[sparse.csr_matrix, np.ndarray]:
     """Load 20NEWS as tf-idf, training and test posts together in the byte order of their paths.
 
-    Parameters
-    ----------
-    raw_dir : Path
-        Folder of the raw files.
-    stem : bool, default=False
-        Whether to count word stems instead of words, see `tfidf`.
-    scaling : {"unit", "paper"}, default="unit"
-        Length of the rows, see `scale_rows`.
-
-    Returns
-    -------
-    X : csr_matrix of shape (18846, 2000)
-        Tf-idf, float32.
-    y : ndarray of shape (18846,)
-        Names of the newsgroups.
+    Returns a float32 csr_matrix (18846, 2000), see `tfidf` for `stem` and `scale_rows` for `scaling`, and the
+    names of the newsgroups.
     """
     posts = read_posts(raw_dir / ARCHIVE)
     documents = [text.decode("latin-1") for _, text in posts]
@@ -47,22 +34,9 @@ def news20(
 
 
 def read_posts(file: Path) -> list[tuple[str, bytes]]:
-    """Read the posts of the archive, in the byte order of their paths.
+    """Newsgroup and text of each post of a compressed tar archive, in the byte order of their paths.
 
-    Parameters
-    ----------
-    file : Path
-        Compressed tar archive.
-
-    Returns
-    -------
-    list of tuple of (str, bytes)
-        Newsgroup and text of each post.
-
-    Raises
-    ------
-    InputError
-        If the archive is damaged or unsafe, or has a member that is not a post.
+    Raises `InputError` if the archive is damaged or unsafe, or has a member that is not a post.
     """
     posts = {}
     for name, text in tar_members(file, UNPACKED_LIMIT):
@@ -78,18 +52,7 @@ def read_posts(file: Path) -> list[tuple[str, bytes]]:
 
 
 def content(file: Path) -> Iterator[bytes]:
-    """Text of each post; the texts do not depend on how the archive was packed.
-
-    Parameters
-    ----------
-    file : Path
-        Compressed tar archive.
-
-    Yields
-    ------
-    bytes
-        Text of a post, in the byte order of the paths.
-    """
+    """Text of each post in the byte order of the paths; it does not depend on how the archive was packed."""
     for _, text in read_posts(file):
         yield text
 

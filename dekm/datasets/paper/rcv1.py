@@ -23,26 +23,9 @@ UNPACKED_LIMIT = 2**31
 def from_vectors(raw_dir: Path, *, scaling: Scaling = "unit") -> tuple[sparse.csr_matrix, np.ndarray]:
     """Load RCV1-10K from the published vector files; only the selected lines are kept in memory.
 
-    Rows are numbered as in scikit-learn's ``fetch_rcv1``: training documents first.
-
-    Parameters
-    ----------
-    raw_dir : Path
-        Folder of the raw files.
-    scaling : {"unit", "paper"}, default="unit"
-        Length of the rows, see `scale_rows`.
-
-    Returns
-    -------
-    X : csr_matrix of shape (10000, 2000)
-        Tf-idf, float32.
-    y : ndarray of shape (10000,)
-        Labels, int64.
-
-    Raises
-    ------
-    InputError
-        If a file is damaged, or a document does not have exactly one of the four topics.
+    Rows are numbered as in scikit-learn's ``fetch_rcv1``: training documents first. Returns a float32
+    csr_matrix (10000, 2000), see `scale_rows` for `scaling`, and int64 labels; `InputError` if a file is
+    damaged, or a document does not have exactly one of the four topics.
     """
     from sklearn.datasets import load_svmlight_file
 
@@ -62,27 +45,7 @@ def from_vectors(raw_dir: Path, *, scaling: Scaling = "unit") -> tuple[sparse.cs
 
 
 def from_scikit_learn(raw_dir: Path, *, scaling: Scaling = "unit") -> tuple[sparse.csr_matrix, np.ndarray]:
-    """Load RCV1-10K with ``fetch_rcv1``, from a copy of its cache folder at ``rcv1/RCV1``.
-
-    Parameters
-    ----------
-    raw_dir : Path
-        Folder of the raw files.
-    scaling : {"unit", "paper"}, default="unit"
-        Length of the rows, see `scale_rows`.
-
-    Returns
-    -------
-    X : csr_matrix of shape (10000, 2000)
-        Tf-idf, float32.
-    y : ndarray of shape (10000,)
-        Labels, int64.
-
-    Raises
-    ------
-    InputError
-        If a file is damaged, or a document does not have exactly one of the four topics.
-    """
+    """Load RCV1-10K with ``fetch_rcv1``, from a copy of its cache at ``rcv1/RCV1``, as `from_vectors`."""
     from sklearn.datasets import fetch_rcv1
 
     rows, folder = read_rows(raw_dir), raw_dir / "rcv1"
@@ -102,22 +65,9 @@ def from_scikit_learn(raw_dir: Path, *, scaling: Scaling = "unit") -> tuple[spar
 
 
 def read_rows(raw_dir: Path) -> np.ndarray:
-    """Read the row numbers of the test set of Deep k-Means, followed by those of its validation set.
+    """Row numbers in the corpus, from 0, of the test set of Deep k-Means and then of its validation set.
 
-    Parameters
-    ----------
-    raw_dir : Path
-        Folder of the raw files.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Row numbers in the corpus, from 0.
-
-    Raises
-    ------
-    InputError
-        If a line is not a row number, or there are none.
+    Raises `InputError` if a line is not a row number, or there are none.
     """
     rows: list[int] = []
     for part in ("test", "validation"):
@@ -134,20 +84,7 @@ def read_rows(raw_dir: Path) -> np.ndarray:
 
 
 def top_columns(X: sparse.csr_matrix, n_terms: int = N_TERMS) -> sparse.csr_matrix:
-    """Select the columns with the largest sums; among equal sums, the first columns.
-
-    Parameters
-    ----------
-    X : csr_matrix of shape (n, d)
-        Tf-idf.
-    n_terms : int, default=2000
-        Number of columns to select.
-
-    Returns
-    -------
-    csr_matrix of shape (n, n_terms)
-        The selected columns, in their original order.
-    """
+    """The columns with the largest sums, in their order; among equal sums, the first columns."""
     sums = np.asarray(X.sum(axis=0)).reshape(-1)
     return X[:, np.sort(np.argsort(-sums, kind="stable")[:n_terms])]
 

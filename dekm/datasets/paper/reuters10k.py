@@ -26,26 +26,10 @@ SEED = 1234  # of DEC's scripts
 
 
 def from_mat(raw_dir: Path, *, scaling: Scaling = "unit") -> tuple[sparse.csr_matrix, np.ndarray]:
-    """Load REUTERS-10K from the MATLAB file of VaDE.
+    """Load REUTERS-10K from the MATLAB file of VaDE: float32 csr_matrix (10000, 2000) and int64 labels.
 
-    Parameters
-    ----------
-    raw_dir : Path
-        Folder of the raw files.
-    scaling : {"unit", "paper"}, default="unit"
-        Length of the rows, see `scale_rows`.
-
-    Returns
-    -------
-    X : csr_matrix of shape (10000, 2000)
-        Tf-idf, float32.
-    y : ndarray of shape (10000,)
-        Labels, int64.
-
-    Raises
-    ------
-    InputError
-        If the file is damaged, or its variables have another shape or values that are not finite.
+    Raises `InputError` if the file is damaged, or its variables have another shape or values that are not
+    finite.
     """
     from dekm.datasets.raw.matlab import read_mat
 
@@ -65,29 +49,7 @@ def from_mat(raw_dir: Path, *, scaling: Scaling = "unit") -> tuple[sparse.csr_ma
 def from_tokens(
     raw_dir: Path, *, subset: Literal["dec", "dec_keras"] = "dec", scaling: Scaling = "unit"
 ) -> tuple[sparse.csr_matrix, np.ndarray]:
-    """Load REUTERS-10K from the token files, as DEC prepares it.
-
-    Parameters
-    ----------
-    raw_dir : Path
-        Folder of the raw files.
-    subset : {"dec", "dec_keras"}, default="dec"
-        Which 10,000 documents to take.
-    scaling : {"unit", "paper"}, default="unit"
-        Length of the rows, see `scale_rows`.
-
-    Returns
-    -------
-    X : csr_matrix of shape (10000, 2000)
-        Tf-idf, float32.
-    y : ndarray of shape (10000,)
-        Labels, int64.
-
-    Raises
-    ------
-    InputError
-        As `rebuild`.
-    """
+    """Load REUTERS-10K from the token files, as DEC prepares it, see `rebuild`."""
     return rebuild(raw_dir, subset=subset, scaling=scaling)
 
 
@@ -102,32 +64,9 @@ def rebuild(
     """Tf-idf of documents with exactly one of the four topics, with term frequencies 1 + ln(count).
 
     The terms and their document frequencies are those of all documents with one topic. The files are read
-    twice, so that only the selected documents are kept in memory.
-
-    Parameters
-    ----------
-    raw_dir : Path
-        Folder of the raw files.
-    subset : {"dec", "dec_keras"}
-        Which documents to take.
-    scaling : {"unit", "paper"}, default="unit"
-        Length of the rows, see `scale_rows`.
-    n_samples : int, default=10000
-        Number of documents n.
-    n_terms : int, default=2000
-        Number of most frequent stems d.
-
-    Returns
-    -------
-    X : csr_matrix of shape (n, d)
-        Tf-idf, float32.
-    y : ndarray of shape (n,)
-        Labels, int64.
-
-    Raises
-    ------
-    InputError
-        If an option is invalid, a file has another format, or there are fewer than `n_samples` documents.
+    twice, so that only the selected documents are kept in memory. Returns a float32 csr_matrix (n, d), see
+    `scale_rows` for `scaling`, and int64 labels; `InputError` if an option is invalid, a file has another
+    format, or there are fewer than `n_samples` documents.
     """
     if subset not in ("dec", "dec_keras"):
         raise InputError(f"subset={shown(subset)} should be 'dec' or 'dec_keras'.")

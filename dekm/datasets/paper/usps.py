@@ -18,42 +18,14 @@ UNPACKED_LIMIT = 2**28
 
 
 def from_libsvm(raw_dir: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Load USPS from LIBSVM's files, training digits first; a value v in [-1, 1] becomes (v + 1) / 2.
-
-    Parameters
-    ----------
-    raw_dir : Path
-        Folder of the raw files.
-
-    Returns
-    -------
-    X : ndarray of shape (9298, 16, 16, 1)
-        Images, float32 in [0, 1].
-    y : ndarray of shape (9298,)
-        Labels, int64.
-    """
+    """Load USPS from LIBSVM's files, training digits first; a value v in [-1, 1] becomes (v + 1) / 2."""
     return _together([read_libsvm(raw_dir / f"usps/{part}.bz2") for part in ("usps", "usps.t")])
 
 
 def from_hdf5(raw_dir: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Load USPS from the authors' HDF5 file, training digits first; its values are in [0, 1].
+    """Load USPS from the authors' HDF5 file, training digits first: float32 (9298, 16, 16, 1) in [0, 1].
 
-    Parameters
-    ----------
-    raw_dir : Path
-        Folder of the raw files.
-
-    Returns
-    -------
-    X : ndarray of shape (9298, 16, 16, 1)
-        Images, float32 in [0, 1].
-    y : ndarray of shape (9298,)
-        Labels, int64.
-
-    Raises
-    ------
-    InputError
-        If the file is damaged, or its arrays have another shape or values out of range.
+    Raises `InputError` if the file is damaged, or its arrays have another shape or values out of range.
     """
     from dekm.datasets.raw.hdf5 import read_hdf5
 
@@ -68,25 +40,10 @@ def from_hdf5(raw_dir: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def read_libsvm(file: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Read digits from a file in LIBSVM's text format.
+    """Read digits in LIBSVM's text format, compressed: float32 (n, 256) in [0, 1], and labels 0 to 9, int64.
 
-    Parameters
-    ----------
-    file : Path
-        Compressed text file.
-
-    Returns
-    -------
-    values : ndarray of shape (n, 256)
-        Grey values, float32 in [0, 1].
-    labels : ndarray of shape (n,)
-        Labels 0 to 9, int64.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be unpacked or has another format, or a feature number, value or label is out of
-        range.
+    Raises `InputError` if the file cannot be unpacked or has another format, or a feature number, value or
+    label is out of range.
     """
     from sklearn.datasets import load_svmlight_file
 

@@ -43,22 +43,8 @@ class _Bounded(io.RawIOBase):
 def unpacked(file: Path, limit: int = LIMIT) -> Iterator[io.BufferedReader]:
     """Open a gzip or bzip2 file.
 
-    Parameters
-    ----------
-    file : Path
-        Compressed file.
-    limit : int, default=2**32
-        Maximum number of unpacked bytes; an archive that unpacks to many times its size is refused before.
-
-    Yields
-    ------
-    io.BufferedReader
-        The unpacked content.
-
-    Raises
-    ------
-    InputError
-        If the file has another format, is damaged, or unpacks to more than `limit` bytes.
+    Raises `InputError` if it has another format, is damaged, or unpacks to more than `limit` bytes; one that
+    unpacks to many times its size is refused before.
     """
     with readable(file, "compressed file"):
         with file.open("rb") as packed:
@@ -72,50 +58,17 @@ def unpacked(file: Path, limit: int = LIMIT) -> Iterator[io.BufferedReader]:
 
 
 def content(file: Path) -> Iterator[bytes]:
-    """Unpacked content of a gzip or bzip2 file.
-
-    Parameters
-    ----------
-    file : Path
-        Compressed file.
-
-    Yields
-    ------
-    bytes
-        Consecutive pieces of the content.
-
-    Raises
-    ------
-    InputError
-        As `unpacked`.
-    """
+    """Consecutive pieces of the unpacked content of a gzip or bzip2 file, see `unpacked`."""
     with unpacked(file) as stream:
         while chunk := stream.read(CHUNK):
             yield chunk
 
 
 def tar_members(file: Path, limit: int) -> Iterator[tuple[str, bytes]]:
-    """Files in a compressed tar archive, in the order of the archive.
+    """Path and content of each file in a compressed tar archive, in its order.
 
-    Parameters
-    ----------
-    file : Path
-        The archive.
-    limit : int
-        Maximum number of unpacked bytes of all members together.
-
-    Yields
-    ------
-    name : str
-        Path of a file in the archive.
-    content : bytes
-        Its content.
-
-    Raises
-    ------
-    InputError
-        If the archive is damaged or unpacks to more than `limit` bytes, or if a member is a link or a device
-        or has a path outside the archive.
+    Raises `InputError` if the archive is damaged or unpacks to more than `limit` bytes in all, or if a member
+    is a link or a device or has a path outside the archive.
     """
     with unpacked(file, limit) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
         for member in archive:
@@ -128,28 +81,7 @@ def tar_members(file: Path, limit: int) -> Iterator[tuple[str, bytes]]:
 
 
 def zip_members(file: Path, limit: int) -> Iterator[tuple[str, bytes]]:
-    """Files in a zip archive, in the order of the archive.
-
-    Parameters
-    ----------
-    file : Path
-        The archive.
-    limit : int
-        Maximum number of unpacked bytes of all members together.
-
-    Yields
-    ------
-    name : str
-        Path of a file in the archive.
-    content : bytes
-        Its content.
-
-    Raises
-    ------
-    InputError
-        If the archive is damaged or unpacks to more than `limit` bytes, or if a member is a link or has a
-        path outside the archive.
-    """
+    """Path and content of each file in a zip archive, in its order; errors as those of `tar_members`."""
     with readable(file, "zip archive"), zipfile.ZipFile(file) as archive:
         members = archive.infolist()
         size = sum(member.file_size for member in members)

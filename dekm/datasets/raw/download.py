@@ -84,20 +84,7 @@ def download_file(
 
 
 def addresses(raw_file: RawFile, mirror: str | None) -> list[str]:
-    """Addresses of a raw file in the order in which they are tried.
-
-    Parameters
-    ----------
-    raw_file : RawFile
-        The file to download.
-    mirror : str or None
-        Folder or URL of the mirror.
-
-    Returns
-    -------
-    list of str
-        The address on the mirror, if there is one, and the upstream addresses.
-    """
+    """Addresses of a raw file in the order in which they are tried: on the mirror, then upstream."""
     mirrored = [] if mirror is None else [f"{mirror.rstrip('/')}/{raw_file.path}"]
     return mirrored + list(raw_file.urls)
 

@@ -11,30 +11,11 @@ from dekm.errors import InputError, find_secret
 
 
 def fetch_dataset(dataset: Dataset, raw_dir: Path, mirror: str | None = None) -> dict[str, str]:
-    """Download and verify one raw set of a dataset.
+    """Download and verify one raw set of a dataset; path and SHA-256 of the content of each of its files.
 
     A raw set that exists in `raw_dir` is preferred to one on the mirror, and that to an upstream one, so that
-    the network is used only if necessary.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The dataset whose raw files are needed.
-    raw_dir : Path
-        Folder of the raw files.
-    mirror : str, optional
-        Folder or URL with the layout of `raw_dir`.
-
-    Returns
-    -------
-    dict of str to str
-        Path of each raw file below `raw_dir`, and the SHA-256 digest that identifies its content.
-
-    Raises
-    ------
-    InputError
-        If an existing file is not the expected one, if no raw set could be downloaded, or if `mirror` holds a
-        password.
+    the network is used only if necessary. Raises `InputError` if an existing file is not the expected one, if
+    no raw set could be downloaded, or if `mirror` holds a password.
     """
     if problem := find_secret("mirror", mirror):
         raise InputError(problem)
@@ -53,20 +34,9 @@ def fetch_dataset(dataset: Dataset, raw_dir: Path, mirror: str | None = None) ->
 
 
 def missing_files(dataset: Dataset, raw_dir: Path) -> list[tuple[RawFile, ...]]:
-    """Raw files that are missing or damaged; nothing is downloaded.
+    """Missing and damaged files of each raw set, one of which has to be completed; nothing is downloaded.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        The dataset whose raw files are needed.
-    raw_dir : Path
-        Folder of the raw files.
-
-    Returns
-    -------
-    list of tuple of RawFile
-        Missing and damaged files of each raw set, one of which has to be completed. If all files of a raw set
-        exist, the dataset is loaded from it, and only its damaged files are listed.
+    If all files of a raw set exist, the dataset is loaded from it, and only its damaged files are listed.
     """
     raw_sets = dataset.raw_sets()
     existing = [raw_set for raw_set in raw_sets if raw_set.exists(raw_dir)]
@@ -78,22 +48,7 @@ def missing_files(dataset: Dataset, raw_dir: Path) -> list[tuple[RawFile, ...]]:
 
 
 def describe_missing(name: str, dataset: Dataset, raw_dir: Path) -> Iterator[str]:
-    """Describe the raw files that are missing or damaged, and a required licence.
-
-    Parameters
-    ----------
-    name : str
-        Key of the dataset.
-    dataset : Dataset
-        The dataset whose raw files are needed.
-    raw_dir : Path
-        Folder of the raw files.
-
-    Yields
-    ------
-    str
-        Lines for the user: the path of each file and the addresses from which it can be downloaded.
-    """
+    """Lines for the user: the path of each missing or damaged file, its addresses, and a required licence."""
     if dataset.restricted:
         yield f"{name}: needs a licence ({dataset.licence}); if you hold it, pass --licence-held"
     missing = missing_files(dataset, raw_dir)

@@ -15,26 +15,9 @@ MAX_PIXELS = 2**26
 
 @contextlib.contextmanager
 def picture(source: Path | IO[bytes], file: Path, formats: list[str] | None = None) -> Iterator[Image.Image]:
-    """Open an image.
+    """Open an image, which is not decoded yet; `file` is its name in messages, `formats` are Pillow's names.
 
-    Parameters
-    ----------
-    source : Path or binary file
-        The image.
-    file : Path
-        Name of the image in error messages.
-    formats : list of str, optional
-        Pillow's names of the accepted formats; all formats if None.
-
-    Yields
-    ------
-    PIL.Image.Image
-        The opened image, not yet decoded.
-
-    Raises
-    ------
-    InputError
-        If the image is damaged, has another format or more than `MAX_PIXELS` pixels.
+    Raises `InputError` if it is damaged, has another format or more than `MAX_PIXELS` pixels.
     """
     bombs = (Image.DecompressionBombError, Image.DecompressionBombWarning)
     with readable(file, "image", *bombs), Image.open(source, formats=formats) as image:

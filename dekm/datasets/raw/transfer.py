@@ -53,23 +53,10 @@ def longest_seconds(max_bytes: int) -> float:
 
 
 def transfer(address: str, target: Path, limits: Limits) -> None:
-    """Copy a file.
+    """Copy a file from a path or URL within limits.
 
-    Parameters
-    ----------
-    address : str
-        Path or URL.
-    target : Path
-        File to write.
-    limits : Limits
-        Limits of the size and the time.
-
-    Raises
-    ------
-    TransferError
-        If the file does not exist, the server or the connection fails, or a limit is reached.
-    OSError
-        If `target` cannot be written.
+    Raises `TransferError` if it does not exist, the server or the connection fails, or a limit is reached,
+    and OSError if `target` cannot be written.
     """
     if "://" not in address:
         source = Path(address)
