@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 WORKERS := --numprocesses=logical --maxprocesses=8 --dist=worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo paper cluster status report ui test coverage schema lint check docs clean
+.PHONY: help demo paper cluster status report ui test coverage mutants schema lint check docs clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /|/' | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -69,6 +69,9 @@ test: .venv/installed ## Run the tests, one process per core
 
 coverage: .venv/installed ## Run the tests and list the lines that none of them reaches
 	@$(RUN) python -m pytest $(WORKERS) --cov --cov-report=term $(ARGS)
+
+mutants: .venv/installed ## Plant changes in copies of the code, each of which a test must find; minutes
+	@$(RUN) python -m tests.mutants $(ARGS)
 
 schema: .venv/installed ## Write config/parameters.schema.json from the classes
 	@$(RUN) python config/generate.py

@@ -16,6 +16,7 @@ import yaml
 
 from dekm.cli.parser import make_parser
 from dekm.experiment.schema import read_schema
+from tests.mutants.planted import MUTANTS
 
 ROOT = Path(__file__).parents[1]
 PAGES = ("CONTRIBUTING.md", "docs/checklists.md", "docs/releasing.md")
@@ -110,6 +111,15 @@ def test_the_lower_bounds_are_tested_with_a_pytorch_that_the_index_has(
     environment = {"PIP_FIND_LINKS": links, "PYTHONPATH": str(tmp_path), "PATH": os.environ["PATH"]}
     subprocess.run(["bash", "-c", script], cwd=tmp_path, env=environment, check=True)
     assert (tmp_path / ".nox/constraint.txt").read_text() == f"torch=={version}\n"
+
+
+def test_every_planted_change_applies_to_the_code_and_names_tests_that_exist() -> None:
+    for mutant in MUTANTS:
+        text = (ROOT / "dekm" / mutant.file).read_text(encoding="utf-8")
+        assert text.count(mutant.old) == 1, mutant
+        compile(text.replace(mutant.old, mutant.new), mutant.file, "exec")
+        assert mutant.tests, mutant
+        assert all((ROOT / test.partition("::")[0]).exists() for test in mutant.tests), mutant
 
 
 def test_hosted_checks_run_pinned_actions_and_sessions_that_exist() -> None:

@@ -65,6 +65,14 @@ class Reference:
             unbiased_m, unbiased_v = m / (1 - 0.9**self.n_steps), v / (1 - 0.999**self.n_steps)
             self.values[name] -= self.lr * unbiased_m / (np.sqrt(unbiased_v) + 1e-8)
 
+    def sgd(self, gradients: dict[str, np.ndarray]) -> None:
+        """A step of stochastic gradient descent with a momentum of 0.9."""
+        for name, gradient in gradients.items():
+            velocity = self.moments[name][0]
+            velocity *= 0.9
+            velocity += gradient
+            self.values[name] -= self.lr * velocity
+
 
 def batches_of(seed: int, n: int, size: int, *, reshuffle: bool, n_drawn: int = 0) -> Iterator[np.ndarray]:
     """The batches of a fit with this seed, which has drawn some numbers before; `size` divides `n`."""

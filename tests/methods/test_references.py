@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dekm import DCN, DEKM, DKM
+from dekm import DCN, DEC, DEKM, DKM
 from tests.helpers.linear import Reference, batches_of, distances, linear_start, lloyd
 
 N, D, E, K, B = 60, 5, 3, 4, 20
@@ -120,3 +120,37 @@ def test_dekm_trains_towards_the_centroids_of_each_partition(X, reconstruction):
     H = reference.encode(X.astype(np.float64))
     labels, U, _ = lloyd(H, np.stack([H[labels == j].mean(0) for j in range(K)]))
     assert_same(fitted, states, reference, U, labels, losses)
+
+
+@pytest.mark.parametrize("reconstruction", [False, True])
+def test_dec_and_idec_sharpen_the_soft_assignments(X, reconstruction):
+    lr, gamma = (0.05, 0.3) if reconstruction else (0.5, 1.0)
+    params = {"max_iter": 3, "update_interval": 4, "tol": 0.0, "gamma": gamma, "lr": lr}
+    fitted, states = fit(DEC, X, reconstruction=reconstruction, **params)
+    reference = Reference(linear_start(X, E), lr, U=states[0].centers.numpy())
+    stream, losses = batches_of(7, N, B, reshuffle=False), []
+    for _ in range(3):
+        q = similarities(reference.encode(X.astype(np.float64)), reference.values["U"])[1]
+        target = q**2 / q.sum(0)
+        target /= target.sum(1, keepdims=True)
+        found = []
+        for _ in range(4):
+            index = next(stream)
+            x, p = X[index].astype(np.float64), target[index]
+            h, U = reference.encode(x), reference.values["U"]
+            t, q = similarities(h, U)
+            divergence = (p * np.log(p / q)).sum(1).mean()
+            found.append(gamma * divergence + (reference.reconstruction(x) / D if reconstruction else 0))
+            difference = 2 * gamma / B * (t * (p - q))[..., None] * (h[:, None] - U)
+            gradients = reference.gradients(x, difference.sum(1), 1 / D if reconstruction else 0.0)
+            (reference.adam if reconstruction else reference.sgd)(gradients | {"U": -difference.sum(0)})
+        losses.append(np.mean(found))
+    H, U = reference.encode(X.astype(np.float64)), reference.values["U"]
+    assert_same(fitted, states, reference, U, distances(H, U).argmin(1), losses)
+    np.testing.assert_allclose(fitted.predict_proba(X), similarities(H, U)[1], rtol=2e-3, atol=1e-5)
+
+
+def similarities(H, U):
+    """Student's t of the distances, and its rows divided by their sums."""
+    t = 1 / (1 + distances(H, U))
+    return t, t / t.sum(1, keepdims=True)
