@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import math
 import time
 import warnings
 from collections.abc import Callable
@@ -19,13 +20,14 @@ from torch import Tensor
 
 from dekm.clustering.kmeans import Partition, nearest_center
 from dekm.errors import InputError
-from dekm.methods.iteration import Iteration, IterationBar, OnIteration
-from dekm.methods.notices import empty_clusters, notices
+from dekm.methods.iteration import RANK_DIMS, Iteration, IterationBar, OnIteration, effective_rank
+from dekm.methods.notices import FinishedFit, empty_clusters
 from dekm.methods.persistence import Saved
 from dekm.methods.samples import check_samples
 from dekm.methods.validation import MOST_RESTARTS, Constraints, Integer, check_parameters
 from dekm.metrics import silhouette
 from dekm.nn.device import default_modes, resolve_device
+from dekm.nn.training import steps_per_epoch
 from dekm.scaling import InputScaling
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
@@ -176,6 +178,7 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         random_state = check_random_state(self.random_state)
         self.history_: list[dict[str, float]] = []
         self._first_labels: Tensor | None = None
+        self._n_steps: int | None = None  # between two iterations; `Continuation.resume` knows it
         self._bar = IterationBar(type(self).__name__, self.planned_iterations, shown=self.progress)
         if not hasattr(self, "_until_finished"):  # of a `fit` without `fitting`
             self._until_finished = contextlib.ExitStack()
@@ -217,17 +220,40 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         self.n_clusters_found_ = len(np.unique(self.labels_))
         for notice in self._doubts():
             warnings.warn(notice, ConvergenceWarning, stacklevel=4)  # the caller of the decorated fit
-        del self._bar, self._first_labels, self._samples, self._until_finished, self._seed
+        del self._bar, self._first_labels, self._n_steps, self._samples, self._until_finished, self._seed
         return self
 
     def _doubts(self) -> list[str]:
         if self.n_clusters_found_ < self.n_clusters:
             return [empty_clusters(self.embedding_, self.n_clusters_found_, self.n_clusters) + self._ADVICE]
-        if self._first_labels is None or torch.equal(
-            self._first_labels.cpu(), torch.from_numpy(self.labels_)
-        ):
+        if not self.history_:
             return []
-        first = self._first_labels.cpu().numpy()
+        fit = FinishedFit(
+            self.history_,
+            len(self._samples),
+            self.n_clusters,
+            self.embedding_.shape[1],
+            passes=self._passes_of_iteration(),
+            sample_rank=effective_rank(drawn(self._samples.flatten(1))),
+            silhouettes=self._silhouettes(),
+        )
+        return fit.notices()
+
+    def _passes_of_iteration(self) -> float:
+        if self._n_steps is None:
+            return math.inf
+        return self._n_steps / steps_per_epoch(len(self._samples), getattr(self, "batch_size", 1))
+
+    def _silhouettes(self) -> tuple[float | None, float | None]:
+        """Silhouettes of the samples under the labels of the first and the last iteration, if they differ."""
+        first = cast(Tensor, self._first_labels).cpu().numpy()
+        if np.array_equal(first, self.labels_):
+            return None, None
         X = self._samples.cpu().numpy()
-        silhouettes = (silhouette(X, labels) for labels in (first, self.labels_))
-        return notices(self.history_, len(X), self.n_clusters, self.embedding_.shape[1], *silhouettes)
+        return silhouette(X, first), silhouette(X, self.labels_)
+
+
+def drawn(points: Float[Tensor, "n d"]) -> Float[Tensor, "m d"]:
+    """At most `RANK_DIMS` points, drawn with a fixed seed."""
+    rows = np.random.default_rng(0).permutation(len(points))[:RANK_DIMS]
+    return points[torch.from_numpy(rows).to(points.device)]

@@ -58,6 +58,7 @@ class Continuation:
         dict of str to int or float
             Those numbers, or the ones that `keep` was given.
         """
+        self.fit._n_steps = n_steps
         state = self.checkpoint.load()
         if state is None:
             return {"n_iter": n_iter, **start}

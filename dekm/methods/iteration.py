@@ -67,19 +67,18 @@ class Iteration:
 
     @cached_property
     def effective_rank(self) -> float:
-        """Number of dimensions that H uses, in [1, e]: the exponential of the entropy of its variances.
+        """Number of dimensions that H uses, in [1, e], see `effective_rank`.
 
-        The variances, divided by their sum, are those of the principal components (Roy and Vetterli, 2007).
         NaN if all points are equal, or have more than `RANK_DIMS` dimensions, as samples that no method
         embedded.
         """
-        if self.H.shape[1] > RANK_DIMS:
-            return float("nan")
-        H = self.H.double()  # squares of large and of small values are infinite or zero in float32
-        centered = H - H.mean(0)
-        variances = torch.linalg.eigvalsh(centered.T @ centered).clamp_min(0)
-        fractions = variances / variances.sum()
-        return float(torch.special.entr(fractions).sum().exp())
+        return effective_rank(self.H) if self.H.shape[1] <= RANK_DIMS else float("nan")
+
+    @cached_property
+    def effective_clusters(self) -> float:
+        """Number of equal clusters with the entropy of the cluster sizes, in [1, k]."""
+        sizes = self.cluster_sizes.double()
+        return float(torch.special.entr(sizes / sizes.sum()).sum().exp())
 
     @cached_property
     def ari_first(self) -> float:
@@ -99,8 +98,24 @@ class Iteration:
             "effective_rank": self.effective_rank,
             "smallest": int(self.cluster_sizes.min()),
             "largest": int(self.cluster_sizes.max()),
+            "effective_clusters": self.effective_clusters,
             "ari_first": self.ari_first,
         }
+
+
+def effective_rank(points: Float[Tensor, "m d"]) -> float:
+    """Number of dimensions that points use: the exponential of the entropy of their variances.
+
+    The variances, divided by their sum, are those of the principal components (Roy and Vetterli, 2007).
+    Needs a square matrix of d rows, or of m if d is larger than `RANK_DIMS`; NaN if all points are equal.
+    """
+    H = points.double()  # squares of large and of small values are infinite or zero in float32
+    centered = H - H.mean(0)
+    if H.shape[1] > RANK_DIMS:
+        centered = centered.T
+    variances = torch.linalg.eigvalsh(centered.T @ centered).clamp_min(0)
+    fractions = variances / variances.sum()
+    return float(torch.special.entr(fractions).sum().exp())
 
 
 OnIteration = Callable[[Iteration], None]

@@ -1,23 +1,12 @@
-"""Warnings about a finished fit whose partition is doubtful, found without true labels.
+"""Warnings about a finished fit whose partition is doubtful, found without true labels."""
 
-The thresholds were chosen on synthetic data and on the demo.
-"""
-
+import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import ClassVar
 
 import numpy as np
-
-PATIENCE = 20  # iterations without a new minimum of the fraction of labels that change
-UNSETTLED = 0.02  # mean fraction of labels that change in these iterations
-LARGE = 0.3  # fraction of all samples in one cluster, or twice the mean size if that is more
-SMALL = 0.05  # fraction of the mean size
-GROWTH = 2.0  # a size or rank counts as large or small only if it changed by this factor since iteration 0
-FLAT = 1.2  # effective rank of an embedding that is nearly a line
-FLATTENED = 0.25  # fraction of the effective rank in iteration 0, or of the k - 1 that k clusters need
-SILHOUETTE_LOSS = 1 / 3  # of the silhouette of iteration 0
-SILHOUETTE_FLOOR = 0.02  # the smallest difference of two silhouettes that counts
-
-History = Sequence[Mapping[str, float]]
 
 
 def empty_clusters(embedding: np.ndarray, n_found: int, n_clusters: int) -> str:
@@ -29,84 +18,140 @@ def empty_clusters(embedding: np.ndarray, n_found: int, n_clusters: int) -> str:
     )
 
 
-def notices(
-    history: History,
-    n_samples: int,
-    n_clusters: int,
-    embedding_dim: int,
-    first: float | None,
-    last: float | None,
-) -> list[str]:
-    """What is doubtful in a fit, one sentence with advice each.
+@dataclass(frozen=True)
+class FinishedFit:
+    """What a fit shows without true labels, and the rules by which it is doubtful.
 
-    Parameters
+    The thresholds were chosen on synthetic data, of which tests/methods/test_notices.py has a table, and
+    docs/embeddings.md says what to do about each notice.
+
+    Attributes
     ----------
     history : sequence of mapping
         The rows of all iterations, see `Iteration.row`.
     n_samples, n_clusters, embedding_dim : int
         Number of samples and of clusters, and dimension of the embedding.
-    first, last : float or None
+    passes : float
+        Passes over the samples between two iterations; infinite if not known.
+    sample_rank : float
+        Effective rank of the samples; NaN if not known.
+    silhouettes : tuple of (float or None, float or None)
         Silhouettes of the samples, not of their embedding, under the labels of the first and of the last
-        iteration; None if they are not defined.
+        iteration; None if they are not defined or the labels are the same.
     """
-    found = [*_unsettled(history), *_sizes(history, n_samples, n_clusters)]
-    if min(n_clusters, embedding_dim) > 2:
-        found += _flat(history, n_clusters)
-    return found + list(_worse(first, last))
 
+    history: Sequence[Mapping[str, float]]
+    n_samples: int
+    n_clusters: int
+    embedding_dim: int
+    passes: float = math.inf
+    sample_rank: float = math.nan
+    silhouettes: tuple[float | None, float | None] = (None, None)
 
-def _unsettled(history: History) -> Iterator[str]:
-    """Yield a notice if many labels changed for long with no new minimum."""
-    minimum = float("inf")
-    stretch: list[float] = []
-    longest: list[float] = []
-    for row in history[1:]:
-        stretch = [] if row["changed"] < minimum else [*stretch, row["changed"]]
-        minimum = min(minimum, row["changed"])
-        longest = max(longest, stretch, key=len)
-    if len(longest) >= PATIENCE and sum(longest) / len(longest) >= UNSETTLED:
-        yield (
-            f"For {len(longest)} iterations {sum(longest) / len(longest):.1%} of the labels changed on "
-            "average, with no new minimum: many partitions of these data are about equally good. Try more "
-            "steps per iteration, a smaller lr or another n_clusters, and compare with AEKMeans."
+    UNSETTLED: ClassVar = 0.02  # mean fraction of labels that change in the iterations of the second half
+    FALLING: ClassVar = 0.5  # of the mean of the first half: below, the labels are settling
+    LATE_ITERATIONS: ClassVar = 3  # that the second half has at least, to be judged
+    LATE_PASSES: ClassVar = 5  # passes over the samples in the second half, at least
+    GROWTH: ClassVar = 2.0  # a size or rank counts as large or small only if it changed by this factor
+    LARGE: ClassVar = 2.0  # times the mean size of a cluster
+    BALANCE: ClassVar = 0.5  # of the number of effective clusters in iteration 0, each less one
+    SMALL: ClassVar = 0.05  # fraction of the mean size
+    FLAT: ClassVar = 1.2  # effective rank of points that are nearly on a line
+    FLATTENED: ClassVar = 0.25  # of the effective rank of iteration 0, or of the k - 1 that k clusters need
+    AGREEMENT: ClassVar = 0.5  # adjusted Rand index with iteration 0: below, it is another partition
+    SILHOUETTE_LOSS: ClassVar = 1 / 3  # of the silhouette of iteration 0
+    SILHOUETTE_FLOOR: ClassVar = 0.01  # twice the range of K-means on word counts with several seeds
+
+    @property
+    def first(self) -> Mapping[str, float]:
+        """The row of iteration 0."""
+        return self.history[0]
+
+    @property
+    def last(self) -> Mapping[str, float]:
+        """The row of the last iteration."""
+        return self.history[-1]
+
+    def notices(self) -> list[str]:
+        """What is doubtful, one sentence with advice each."""
+        found = [*self._unsettled(), *self._merged(), *self._small()]
+        if min(self.n_clusters, self.embedding_dim) > 2:  # a line separates two clusters
+            found += self._flat()
+        return [*found, *self._drifted(), *self._worse()]
+
+    def _unsettled(self) -> Iterator[str]:
+        changes = [row["changed"] for row in self.history[1:]]
+        early, late = changes[: len(changes) // 2], changes[len(changes) // 2 :]
+        if len(late) < self.LATE_ITERATIONS or len(late) * self.passes < self.LATE_PASSES:
+            return
+        if (rate := fmean(late)) >= max(self.UNSETTLED, self.FALLING * fmean(early)):
+            yield (
+                f"In the last {len(late)} iterations {rate:.1%} of the labels changed on average, after "
+                f"{fmean(early):.1%} before: they do not settle, and many partitions of these data are about "
+                "equally good. Try more steps per iteration, a smaller lr or another n_clusters, and compare "
+                "with AEKMeans."
+            )
+
+    def _merged(self) -> Iterator[str]:
+        before, after = int(self.first["largest"]), int(self.last["largest"])
+        mean = self.n_samples / self.n_clusters
+        has_grown = after > self.LARGE * mean and after >= self.GROWTH * before
+        balances = [row["effective_clusters"] - 1 for row in (self.first, self.last)]
+        if has_grown or balances[1] < self.BALANCE * balances[0]:
+            yield (
+                f"A cluster holds {after:,} of {self.n_samples:,} samples; the largest of iteration 0 held "
+                f"{before:,}. The sizes are those of {balances[1] + 1:.1f} equal clusters, at first of "
+                f"{balances[0] + 1:.1f}: clusters have merged. Compare with KMeans and AEKMeans."
+            )
+
+    def _small(self) -> Iterator[str]:
+        before, after = int(self.first["smallest"]), int(self.last["smallest"])
+        if 0 < after < self.SMALL * self.n_samples / self.n_clusters and after * self.GROWTH <= before:
+            yield (
+                f"A cluster holds {after:,} of {self.n_samples:,} samples; the smallest of iteration 0 held "
+                f"{before:,}. Try a smaller n_clusters, and compare with KMeans and AEKMeans."
+            )
+
+    def _flat(self) -> Iterator[str]:
+        before, after = self.first["effective_rank"], self.last["effective_rank"]
+        advice = (
+            "Try more epochs of pretraining, other scaling of the samples or a smaller lr, and compare with "
+            "KMeans."
         )
+        if before < self.FLAT and before * self.GROWTH <= self.sample_rank:
+            yield (
+                f"The pretrained embedding had collapsed before the first update: it uses {before:.1f} "
+                f"dimensions (effective rank), the samples {self.sample_rank:.1f}. {advice}"
+            )
+        is_line = after < self.FLAT and after * self.GROWTH <= before
+        if (is_line or after < self.FLATTENED * min(before, self.n_clusters - 1)) and self._is_another():
+            yield (
+                f"The embedding has collapsed: it uses {after:.1f} dimensions (effective rank), {before:.1f} "
+                f"in iteration 0. {advice}"
+            )
 
+    def _drifted(self) -> Iterator[str]:
+        first, last = self.silhouettes
+        is_better = first is not None and last is not None and last > first + self.SILHOUETTE_FLOOR
+        if self._is_another() and not is_better:
+            yield (
+                "The clusters are others than those of iteration 0 (adjusted Rand index "
+                f"{self.last['ari_first']:.2f}) and separate the samples hardly better: these data may have "
+                "no clusters, or several partitions that are about equally good. Compare several "
+                "random_state, and AEKMeans."
+            )
 
-def _sizes(history: History, n_samples: int, n_clusters: int) -> Iterator[str]:
-    """Yield a notice for a cluster that has become large or small."""
-    first, last = history[0], history[-1]
-    mean = n_samples / n_clusters
-    if last["largest"] > max(LARGE * n_samples, 2 * mean) and last["largest"] >= GROWTH * first["largest"]:
-        yield (
-            f"A cluster holds {last['largest']:,} of {n_samples:,} samples; the largest of iteration 0 held "
-            f"{first['largest']:,}. Several clusters have merged: compare with KMeans and AEKMeans."
-        )
-    if 0 < last["smallest"] < SMALL * mean and last["smallest"] * GROWTH <= first["smallest"]:
-        yield (
-            f"A cluster holds {last['smallest']:,} of {n_samples:,} samples; the smallest of iteration 0 "
-            f"held {first['smallest']:,}. Try a smaller n_clusters, and compare with KMeans and AEKMeans."
-        )
+    def _worse(self) -> Iterator[str]:
+        first, last = self.silhouettes
+        if first is None or last is None or first <= 0:
+            return
+        if last < first - max(self.SILHOUETTE_FLOOR, self.SILHOUETTE_LOSS * first):
+            yield (
+                "The clusters separate the samples worse than those of iteration 0: the silhouette of the "
+                f"samples is {last:.3f}, at first {first:.3f}. AEKMeans, which stops at iteration 0, or "
+                "KMeans may suit these data better."
+            )
 
-
-def _flat(history: History, n_clusters: int) -> Iterator[str]:
-    """Yield a notice for an embedding that has lost its dimensions."""
-    first, last = history[0]["effective_rank"], history[-1]["effective_rank"]
-    is_line = last < FLAT and last * GROWTH <= first
-    if is_line or last < FLATTENED * min(first, n_clusters - 1):
-        yield (
-            f"The embedding has collapsed: it uses {last:.1f} dimensions (effective rank), {first:.1f} in "
-            "iteration 0. Try more epochs of pretraining, other scaling of the samples or a smaller lr, and "
-            "compare with KMeans."
-        )
-
-
-def _worse(first: float | None, last: float | None) -> Iterator[str]:
-    """Yield a notice for labels that separate the samples clearly worse than those of iteration 0."""
-    if first is None or last is None:
-        return
-    if last < first - max(SILHOUETTE_FLOOR, SILHOUETTE_LOSS * abs(first)):
-        yield (
-            "The clusters separate the samples worse than those of iteration 0: the silhouette of the "
-            f"samples is {last:.3f}, at first {first:.3f}. AEKMeans, which stops at iteration 0, or KMeans "
-            "may suit these data better."
-        )
+    def _is_another(self) -> bool:
+        """Whether the partition is another than that of iteration 0."""
+        return self.last["ari_first"] < self.AGREEMENT

@@ -8,7 +8,7 @@ from dekm.methods.iteration import Iteration
 from tests.helpers.methods import every_method
 
 COLUMNS = {"n_iter", "loss", "changed", "inertia", "seconds"}
-COLUMNS |= {"inertia_fraction", "effective_rank", "smallest", "largest", "ari_first"}
+COLUMNS |= {"inertia_fraction", "effective_rank", "smallest", "largest", "effective_clusters", "ari_first"}
 
 
 @every_method

@@ -1,110 +1,197 @@
+"""Which notices fire in which situation; the sound ones are silent."""
+
+import math
 import warnings
 
 import numpy as np
 import pytest
 import torch
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.frozen import FrozenEstimator
 
-from dekm.methods.iteration import Iteration
-from dekm.methods.notices import notices
+from dekm import DEKM, AEKMeans
+from dekm.methods.iteration import Iteration, effective_rank
+from dekm.methods.notices import FinishedFit
 
-SOUND = {"changed": 0.01, "smallest": 80, "largest": 130, "effective_rank": 6.0}
-
-
-def found(*rows, k=10, n=1000, e=10, silhouettes=(0.2, 0.2)):
-    """The notices of a fit whose first iteration is sound and whose later ones differ by `rows`."""
-    return notices([SOUND, *(SOUND | row for row in rows)], n, k, e, *silhouettes)
-
-
-def changes(*values):
-    return [{"changed": value} for value in values]
-
-
-def test_a_sound_fit_gives_no_notice():
-    assert found({}) == []
+SIGNS = {
+    "unsettled": "do not settle",
+    "merged": "clusters have merged",
+    "small": "the smallest of iteration 0 held",
+    "collapsed": "The embedding has collapsed",
+    "collapsed before": "collapsed before the first update",
+    "drifted": "separate the samples hardly better",
+    "worse": "separate the samples worse",
+}
+N = 1000
 
 
-@pytest.mark.parametrize(
-    "rows",
-    [
-        changes(*[0.2 * 0.9**i for i in range(60)]),  # a slow decrease
-        changes(*[0.005 if i % 2 else 0.004 for i in range(60)]),  # a few samples at the borders
-        changes(0.3, 0.01, *[0.2] * 19, 0.001),  # a short unrest
-    ],
-)
-def test_labels_that_settle_give_no_notice(rows):
-    assert found(*rows) == []
+def kinds(messages):
+    """The kinds of some notices, in the order of `SIGNS`."""
+    found = [kind for kind, sign in SIGNS.items() for message in messages if sign in message]
+    assert len(found) == len(messages), messages
+    return found
 
 
-@pytest.mark.parametrize("end", [[], [0.0]])
-def test_labels_that_keep_changing_give_one_even_if_they_settle_at_last(end):
-    (notice,) = found(*changes(0.1, *[0.2, 0.1] * 12, *end))
-    assert notice.startswith("For 24 iterations 15.0% of the labels changed")
+def row(sizes, rank=6.0, changed=0.01, ari_first=1.0):
+    fractions = np.array(sizes) / sum(sizes)
+    entropy = -sum(fraction * math.log(fraction) for fraction in fractions if fraction)
+    return {
+        "changed": changed,
+        "smallest": min(sizes),
+        "largest": max(sizes),
+        "effective_clusters": math.exp(entropy),
+        "effective_rank": rank,
+        "ari_first": ari_first,
+    }
 
 
-def test_a_merged_cluster_is_named_with_its_sizes():
-    (notice,) = found({"largest": 310})
-    assert "A cluster holds 310 of 1,000 samples; the largest of iteration 0 held 130." in notice
+EVEN = [100] * 10
 
 
-def test_a_cluster_of_almost_nothing_is_named_with_its_sizes():
-    (notice,) = found({"smallest": 4})
-    assert "A cluster holds 4 of 1,000 samples; the smallest of iteration 0 held 80." in notice
+def found(*, first=EVEN, last=None, ranks=(6.0, 6.0), changes=(0.01,), ari=0.9, e=10, **known):
+    """Kinds of the notices of a fit of these cluster sizes, ranks and changed fractions of the labels."""
+    sizes = last or first
+    rows = [row(first, ranks[0], math.nan), *(row(sizes, ranks[1], value, ari) for value in changes)]
+    fit = FinishedFit(rows, sum(first), len(first), e, **known)
+    return kinds(fit.notices())
 
 
-def test_data_that_are_unbalanced_from_the_start_give_no_notice():
-    start = SOUND | {"smallest": 3, "largest": 600}
-    assert notices([start, start | {"smallest": 2, "largest": 700}], 1000, 10, 10, 0.2, 0.2) == []
+def four_of_twenty():
+    return [240] * 4 + [2] * 8 + [3] * 8
 
 
-def test_half_of_the_samples_in_one_of_two_clusters_is_no_notice():
-    assert found({"largest": 800, "smallest": 200}, k=2) == []
+SIZES = {
+    "even": ({}, []),
+    "one cluster of ten grows by half": ({"last": [150] + [95] * 4 + [94] * 5}, []),
+    "two of ten merge": ({"last": [210] + [88] * 8 + [86]}, ["merged"]),
+    "four of twenty hold 96 %": ({"first": [50] * 20, "last": four_of_twenty()}, ["merged", "small"]),
+    "97 % in one of two": ({"first": [1000, 1000], "last": [1940, 60]}, ["merged"]),
+    "one of two holds 4 %": ({"first": [1000, 1000], "last": [1960, 40]}, ["merged", "small"]),
+    "80 % in one of two": ({"first": [500, 500], "last": [800, 200]}, []),
+    "a largest cluster that doubles, of twenty": (
+        {"first": [1672] + [904] * 19, "last": [3709] + [797] * 19},
+        ["merged"],
+    ),
+    "unbalanced from the start": (
+        {"first": [600] + [45] * 8 + [37, 3], "last": [700] + [33] * 8 + [34, 2]},
+        [],
+    ),
+    "four samples in one of ten": ({"last": [4] + [110] * 8 + [116]}, ["small"]),
+    "an empty cluster has its own warning": ({"last": [0] + [111] * 8 + [112]}, []),
+}
+CHANGES = {
+    "a slow decrease": ({"changes": [0.2 * 0.9**i for i in range(60)], "passes": 1.0}, []),
+    "few samples at the borders": ({"changes": [0.005, 0.004] * 30, "passes": 1.0}, []),
+    "a fit of three iterations that converges": ({"changes": [0.3, 0.1, 0.0005], "passes": 10.0}, []),
+    "a fit of six iterations that converges": (
+        {"changes": [0.1, 0.08, 0.07, 0.06, 0.03, 0.0005], "passes": 10.0},
+        [],
+    ),
+    "20 iterations of 5 passes": (
+        {"changes": [0.1] + [0.08, 0.09] * 9 + [0.08], "passes": 5.0},
+        ["unsettled"],
+    ),
+    "20 iterations of 5 passes that settle": (
+        {"changes": [0.1 * 0.6**i for i in range(20)], "passes": 5.0},
+        [],
+    ),
+    "5 iterations of 10 passes": ({"changes": [0.06, 0.05, 0.06, 0.05, 0.06], "passes": 10.0}, ["unsettled"]),
+    "5 iterations of 10 passes that settle": (
+        {"changes": [0.08, 0.03, 0.014, 0.012, 0.011], "passes": 10.0},
+        [],
+    ),
+    "1,000 iterations of 3 steps, 40 % of them unsettled, then settled": (
+        {"changes": [0.04] * 400 + [0.02 * 0.99**i for i in range(600)], "passes": 0.04},
+        [],
+    ),
+    "1,000 iterations of 3 steps that never settle": (
+        {"changes": [0.04] * 1000, "passes": 0.04},
+        ["unsettled"],
+    ),
+    "40 iterations of 3 steps: too few to tell": ({"changes": [0.04] * 40, "passes": 0.04}, []),
+    "100 iterations that end by chance": ({"changes": [0.2, 0.1] * 50 + [0.0], "passes": 0.5}, ["unsettled"]),
+}
+RANKS = {
+    "as many dimensions as before": ({"ranks": (6.0, 5.0)}, []),
+    "clusters at the corners of a simplex": ({"ranks": (16.0, 2.3), "first": [250] * 4}, []),
+    "a line, another partition": ({"ranks": (6.0, 1.1), "ari": 0.3}, ["collapsed", "drifted"]),
+    "two dimensions of nine, another partition": (
+        {"ranks": (9.8, 2.0), "ari": 0.3},
+        ["collapsed", "drifted"],
+    ),
+    "two dimensions of nine, nearly the same partition": ({"ranks": (7.9, 2.1), "ari": 0.75}, []),
+    "six clusters on a line": ({"ranks": (2.6, 1.1), "first": [100] * 6, "ari": 0.97}, []),
+    "data on a line": ({"ranks": (1.0, 1.0), "sample_rank": 1.0}, []),
+    "an autoencoder that had collapsed": ({"ranks": (1.0, 1.0), "sample_rank": 9.0}, ["collapsed before"]),
+    "the same, and nothing moved": (
+        {"ranks": (1.0, 1.0), "sample_rank": 9.0, "changes": ()},
+        ["collapsed before"],
+    ),
+    "a line for two clusters": ({"ranks": (6.0, 1.0), "first": [500, 500], "sample_rank": 6.0}, []),
+    "an embedding of one dimension": ({"ranks": (1.0, 1.0), "e": 1, "sample_rank": 6.0}, []),
+    "no rank, of samples that are wide": ({"ranks": (math.nan, math.nan)}, []),
+}
+SILHOUETTES = {
+    "a little less": ({"silhouettes": (0.3, 0.21)}, []),
+    "a third less": ({"silhouettes": (0.3, 0.19)}, ["worse"]),
+    "a third less, of sentences": ({"silhouettes": (0.030, 0.018)}, ["worse"]),
+    "a little less, of sentences": ({"silhouettes": (0.030, 0.027)}, []),
+    "none to lose, of word counts": ({"silhouettes": (-0.0042, -0.0075)}, []),
+    "hardly any to lose": ({"silhouettes": (0.004, 0.002)}, []),
+    "not defined": ({"silhouettes": (None, 0.1)}, []),
+    "structureless data": ({"silhouettes": (0.013, 0.014), "ari": 0.3}, ["drifted"]),
+    "a poor start that is left for a better partition": ({"silhouettes": (0.1, 0.3), "ari": 0.3}, []),
+}
+SITUATIONS = {**SIZES, **CHANGES, **RANKS, **SILHOUETTES}
 
 
-def test_an_empty_cluster_is_left_to_its_own_warning():
-    assert found({"smallest": 0}) == []
+@pytest.mark.parametrize("situation", SITUATIONS)
+def test_notices_fire_where_a_fit_is_unsound_and_nowhere_else(situation):
+    given, expected = SITUATIONS[situation]
+    assert found(**given) == expected
 
 
-@pytest.mark.parametrize("rank", [1.1, 1.4])
-def test_a_collapsed_embedding_gives_a_notice(rank):
-    (notice,) = found({"effective_rank": rank})
-    assert f"it uses {rank} dimensions (effective rank), 6.0 in iteration 0" in notice
-
-
-@pytest.mark.parametrize(
-    ("k", "first", "last"), [(5, 1.0, 1.0), (3, 1.3, 1.1), (3, 11.3, 2.2), (4, 16.0, 2.9)]
-)
-def test_data_on_a_line_and_clusters_at_the_corners_of_a_simplex_give_no_notice(k, first, last):
-    start = SOUND | {"effective_rank": first}
-    assert notices([start, start | {"effective_rank": last}], 1000, k, 20, 0.2, 0.2) == []
-
-
-@pytest.mark.parametrize("sizes", [{"k": 2}, {"e": 1}, {"e": 2}])
-def test_a_small_embedding_and_two_clusters_may_be_a_line(sizes):
-    assert found({"effective_rank": 1.0}, **sizes) == []
-
-
-@pytest.mark.parametrize(
-    ("first", "last", "count"),
-    [
-        (0.3, 0.21, 0),
-        (0.3, 0.19, 1),
-        (0.004, -0.015, 0),
-        (0.004, -0.017, 1),
-        (-0.1, -0.12, 0),
-        (None, 0.1, 0),
-    ],
-)
-def test_a_clearly_smaller_silhouette_gives_a_notice(first, last, count):
-    assert len(found(silhouettes=(first, last))) == count
+def notices_of(estimator, X):
+    """Kinds of the notices of a real fit; other warnings do not count."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ConvergenceWarning)
+        estimator.fit(X)
+    messages = [str(warning.message) for warning in caught]
+    return kinds([message for message in messages if any(sign in message for sign in SIGNS.values())])
 
 
 def test_sound_fits_are_silent(make_blobs, make_method, tiny):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", ConvergenceWarning)
-        for name in ("k_means", "pca_k_means", "ae_k_means", "dec", "idec", "dcn", "dkm", "dekm", "dekm_f"):
-            X = make_blobs(300, 4, 10, spread=20.0).X
-            make_method(name, n_clusters=4, **({"tol": 0.5} if name.startswith("dekm") else {})).fit(X)
+    X = make_blobs(300, 4, 10, spread=20.0).X
+    for name in ("k_means", "pca_k_means", "ae_k_means", "dec", "idec", "dcn", "dkm", "dekm", "dekm_f"):
+        assert notices_of(make_method(name, n_clusters=4), X) == [], name
+
+
+def test_six_clusters_on_a_line_are_sound(tiny):
+    rng = np.random.default_rng(0)
+    X = 0.3 * rng.normal(size=(240, 10))
+    X[:, 0] += 4 * (np.arange(240) % 6)
+    autoencoder = tiny(embedding_dim=6, n_epochs=40)
+    dekm = DEKM(6, autoencoder=autoencoder, max_iter=4, n_init_update=2, device="cpu", random_state=0)
+    assert notices_of(dekm, X.astype(np.float32)) == []
+
+
+def test_structureless_data_are_told(tiny):
+    """Fresh starts never settle on a single Gaussian, and leave the clusters of iteration 0."""
+    X = np.random.default_rng(1).normal(size=(400, 20)).astype(np.float32)
+    autoencoder = tiny(embedding_dim=10, hidden=(32, 32), n_epochs=20)
+    starts = {"init_update": "fresh", "n_init_update": 1, "max_iter": 12}
+    dekm = DEKM(10, autoencoder=autoencoder, **starts, device="cpu", random_state=0)
+    assert {"unsettled", "drifted"} <= set(notices_of(dekm, X))
+
+
+def test_an_autoencoder_that_had_collapsed_is_told(blobs, tiny):
+    autoencoder = tiny(embedding_dim=4).fit(blobs.X)
+    with torch.no_grad():  # all dimensions of the embedding are the same
+        last = [module for module in autoencoder.module_.encoder.modules() if hasattr(module, "weight")][-1]
+        last.weight.copy_(last.weight[:1].expand_as(last.weight))
+    for estimator in (AEKMeans(3, device="cpu"), DEKM(3, max_iter=2, device="cpu", tol=1.0)):
+        estimator.set_params(autoencoder=FrozenEstimator(autoencoder), random_state=0)
+        assert notices_of(estimator, blobs.X)[:1] == ["collapsed before"]
 
 
 def iteration(H, labels, k, **values):
@@ -149,3 +236,16 @@ def test_samples_of_many_dimensions_have_no_rank_and_need_no_square_matrix():
     wide = iteration(np.random.default_rng(0).random((4, 200_000)), [0, 0, 1, 1], 2)
     assert np.isnan(wide.effective_rank)
     assert 0 < wide.inertia_fraction < 1
+
+
+def test_the_rank_of_samples_needs_no_matrix_larger_than_their_number():
+    points = torch.randn(20, 300, generator=torch.Generator().manual_seed(0))
+    narrow = torch.linalg.qr(points.T)[0]  # the same points in 20 dimensions, up to a rotation
+    assert effective_rank(points) == pytest.approx(effective_rank(points @ narrow), rel=1e-5)
+
+
+@pytest.mark.parametrize(("sizes", "number"), [([50] * 4, 4.0), ([200, 0, 0, 0], 1.0)])
+def test_the_number_of_effective_clusters_is_that_of_equal_ones(noise, sizes, number):
+    labels = np.repeat(np.arange(4), sizes)
+    seen = Iteration(0, torch.as_tensor(noise), torch.as_tensor(labels), torch.zeros(4, 10), 1.0)
+    assert seen.effective_clusters == pytest.approx(number)
