@@ -30,7 +30,7 @@ from dekm.tables.publication import publish
 from tests.helpers.handmade import write_facts, write_scores
 from tests.helpers.prepared_files import files
 
-pytestmark = pytest.mark.filterwarnings("ignore:The clusters separate the samples worse")
+pytestmark = pytest.mark.filterwarnings("ignore:The clusters (separate|are others)")
 PAPER = Path(__file__).parents[1] / "resources" / "paper"
 PRETRAINING = {"channels": (4, 8, 8), "n_epochs": 2, "batch_size": 32}
 SETTINGS = {

@@ -46,13 +46,13 @@ def results(tmp_path: Path) -> Path:
     return path
 
 
-def complete(results: Path, cell: str, seed: int, seconds: float = 10.0) -> None:
+def complete(results: Path, cell: str, seed: int, seconds: float = 10.0, **facts: Any) -> None:
     folder = results / cell / f"seed{seed}"
     folder.mkdir(parents=True)
     stage, dataset, subject = cell.split("/")
     known = {"dataset": dataset, "seed": seed, "data": dataset, "id": f"{cell}{seed}"}
     known["method" if stage == "runs" else "architecture"] = subject
-    write_json(folder / "facts.json", MADE | known)
+    write_json(folder / "facts.json", MADE | known | facts)
     write_json(folder / "metrics.json", {"seconds": seconds})
     write_manifest(folder)
 
@@ -129,6 +129,13 @@ def test_an_interrupted_seed_waits_with_its_checkpoint(results: Path) -> None:
     (results / "pretrained/mnist/conv/.seed1.checkpoint.safetensors").touch()
     assert states(results)["mnist conv"] == "waiting"
     assert "waiting  mnist conv, seed 1: continues from its checkpoint" in describe(read_status(results))
+
+
+def test_what_finished_seeds_warn_of_is_shown(results: Path) -> None:
+    complete(results, "runs/mnist/dekm", 0)
+    complete(results, "runs/mnist/dekm", 1, warnings=["The embedding has collapsed."])
+    expected = "warning  mnist dekm: 1 of 2 seeds warn, seed 1: The embedding has collapsed"
+    assert expected in describe(read_status(results)).splitlines()
 
 
 def test_a_finished_result_has_no_time_left(results: Path) -> None:

@@ -107,6 +107,17 @@ def test_a_run_gets_its_page_when_there_is_one(results: Path, tmp_path: Path) ->
         assert (local_path(runs["idk1"].artifact_uri) / page.name).read_text() == page.read_text()
 
 
+def test_what_a_run_warns_of_is_a_tag(results: Path, tmp_path: Path) -> None:
+    folder = write_run(results, 1)
+    facts = json.loads((folder / "facts.json").read_text())
+    lost = ["The embedding has collapsed.", "A cluster holds 4 samples."]
+    (folder / "facts.json").write_text(json.dumps(facts | {"warnings": lost}))
+    write_manifest(folder)
+    sync_all([results], tmp_path)
+    tags = {run.info.run_name: run.data.tags.get("warnings") for run in stored(tmp_path)}
+    assert tags == {"digits/dekm/s0": None, "digits/dekm/s1": " ".join(lost)}
+
+
 def test_syncing_again_adds_nothing(results: Path, tmp_path: Path) -> None:
     for _ in range(3):
         sync_all([results], tmp_path)

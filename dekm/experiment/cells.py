@@ -139,8 +139,10 @@ class Cell:
                 write_json(folder.file("facts"), known | facts(hardware(device)))
                 checkpoint = SeedCheckpoint(checkpoint_file, path, checkpoint_key(key, device))
                 live = Live(folder, name)
+                job = Job(seed, folder, live, checkpoint)
                 with live.writing():
-                    make(Job(seed, folder, live, checkpoint))
+                    make(job)
+                known["warnings"] = job.warnings
                 write_json(folder.file("facts"), known | facts(hardware(device)))
                 self._check_superseded(seed, started)
             checkpoint_file.unlink(missing_ok=True)
@@ -185,12 +187,15 @@ class Job:
         Shows where the job is.
     checkpoint : Checkpoint
         Keeps the state of the training.
+    warnings : list of str
+        What the seed warns of, for its facts.
     """
 
     seed: int
     folder: SeedFolder
     live: Live
     checkpoint: Checkpoint
+    warnings: list[str] = field(default_factory=list)
 
 
 def checkpoint_key(key: str, device: str) -> str:

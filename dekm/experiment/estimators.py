@@ -4,15 +4,18 @@ The methods of this package are fitted as they are. Any other scikit-learn clust
 constructor and its tags accept, and what it lacks of a `Clusterer` is computed from its labels.
 """
 
+import contextlib
 import inspect
 import time
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
 
@@ -51,6 +54,8 @@ class Fit:
         Number of iterations; 0 if the method does not tell it.
     history : list of dict
         One row per iteration, as in ``history_`` of a `Clusterer`.
+    warnings : list of str
+        What the fit has warned of with a `ConvergenceWarning`.
     decoded : float32 array of shape (k, h, w, c) or None
         The centers as images; None without a decoder, and for other samples.
     """
@@ -62,6 +67,7 @@ class Fit:
     inertia: float
     n_iter: int
     history: list[dict[str, float]]
+    warnings: list[str]
     decoded: np.ndarray | None = None
 
     @property
@@ -174,21 +180,43 @@ def fit(
     if not takes_checkpoint(estimator):
         checkpoint = NO_CHECKPOINT
     started = time.perf_counter()
-    labels = fit_labels(estimator, X, checkpoint)
+    with warnings_of(estimator) as noted:
+        labels = fit_labels(estimator, X, checkpoint)
     seconds = time.perf_counter() - started
     embedding = find_embedding(estimator, X)
     n_iter = int(getattr(estimator, "n_iter_", 0))
     if isinstance(estimator, Clusterer) and history.points:
-        centers = estimator.cluster_centers_
         decoded = decode_centers(estimator) if X.ndim == 4 else None
-        return Fit(
-            labels, embedding, centers, labels, estimator.inertia_, n_iter, estimator.history_, decoded
-        )
+        learned = estimator.cluster_centers_, labels, estimator.inertia_, n_iter, estimator.history_
+        return Fit(labels, embedding, *learned, noted, decoded)
     only = last_iteration(n_iter, embedding, labels)
     history(only)
     centers, members = only.centers.numpy(), only.labels.numpy()
     rows = [only.row() | {"seconds": seconds}]
-    return Fit(labels, embedding, centers, members, only.inertia, n_iter, rows)
+    return Fit(labels, embedding, centers, members, only.inertia, n_iter, rows, noted)
+
+
+@contextlib.contextmanager
+def warnings_of(estimator: Any) -> Iterator[list[str]]:
+    """Collect what a fit within the block warns of, and let it warn as ever.
+
+    A `Clusterer` keeps it itself. Others are fitted one at a time: catching is of the whole process.
+    """
+    noted: list[str] = []
+    if isinstance(estimator, Clusterer):
+        yield noted
+        noted += getattr(estimator, "warnings_", [])
+        return
+    caught: list[warnings.WarningMessage] = []
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", ConvergenceWarning)
+            yield noted
+    finally:
+        for found in caught:
+            if issubclass(found.category, ConvergenceWarning):
+                noted.append(str(found.message))
+            warnings.showwarning(found.message, found.category, found.filename, found.lineno)
 
 
 def as_vectors(X: Any, *, accepts_sparse: bool) -> Any:

@@ -166,6 +166,7 @@ def cluster_cell(
         if network or not takes_checkpoint(estimator):
             logger.info("no checkpoints: an interrupted run of this method starts from its beginning")
         fitted = fit(estimator, X, start, history, checkpoint)
+        job.warnings.extend(fitted.warnings)
         if job.seed in with_model:
             write_model(job.folder, estimator, scaling, data.get("features") if X.ndim == 2 else None)
         write_run(job.folder, fitted, X, scorer, samples)

@@ -65,6 +65,8 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         Number of updates of the representation.
     n_clusters_found_ : int
         Number of clusters that are not empty.
+    warnings_ : list of str
+        What the fit has warned of with a `ConvergenceWarning`.
     history_ : list of dict
         One dict per iteration with the keys of `Iteration.row` and seconds, the time since the start of the
         fit without that of `on_iteration`.
@@ -177,6 +179,7 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         check_parameters(self)
         random_state = check_random_state(self.random_state)
         self.history_: list[dict[str, float]] = []
+        self.warnings_: list[str] = []
         self._first_labels: Tensor | None = None
         self._n_steps: int | None = None  # between two iterations; `Continuation.resume` knows it
         self._bar = IterationBar(type(self).__name__, self.planned_iterations, shown=self.progress)
@@ -219,9 +222,14 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         self.n_iter_ = n_iter
         self.n_clusters_found_ = len(np.unique(self.labels_))
         for notice in self._doubts():
-            warnings.warn(notice, ConvergenceWarning, stacklevel=4)  # the caller of the decorated fit
+            self._warn(notice)
         del self._bar, self._first_labels, self._n_steps, self._samples, self._until_finished, self._seed
         return self
+
+    def _warn(self, message: str) -> None:
+        """Warn of the fit, and keep the message; called by a function that `fit` calls."""
+        self.warnings_.append(message)
+        warnings.warn(message, ConvergenceWarning, stacklevel=5)  # the caller of the decorated fit
 
     def _doubts(self) -> list[str]:
         if self.n_clusters_found_ < self.n_clusters:

@@ -1,7 +1,6 @@
 """Base class of the methods that start from a pretrained autoencoder."""
 
 import copy
-import warnings
 from pathlib import Path
 from typing import Any, Self
 
@@ -9,7 +8,6 @@ import numpy as np
 import torch
 from jaxtyping import Float
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
@@ -159,11 +157,7 @@ class DeepClusterer(Clusterer):
         )
         if tol == 0:
             advice = "where tol=0 ends the fit. Increase max_iter if the labels should settle."
-        warnings.warn(
-            f"{changed:.2%} of the labels still changed at max_iter={max_iter}, {advice}",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
+        self._warn(f"{changed:.2%} of the labels still changed at max_iter={max_iter}, {advice}")
 
     @classmethod
     def load(

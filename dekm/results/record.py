@@ -5,6 +5,7 @@ A seed whose folder lacks its manifest, differs from it or lies in the place of 
 """
 
 import math
+from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,6 +62,11 @@ class Record(SeedFolder):
     def in_table(self) -> bool:
         """Whether it is a run of Table III, not one of a figure alone."""
         return self.facts.get("in_table", True)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the run has warned of."""
+        return self.facts.get("warnings", [])
 
     @property
     def data(self) -> PreparedData:
@@ -178,3 +184,13 @@ def read_record(path: Path) -> Record:
         raise InputError(f"{problem} {record.remedy}")
     _ = record.facts  # they tell the place of the seed
     return record
+
+
+def describe_warnings(runs: Iterable[Record]) -> str:
+    """What the runs of a cell warn of, in the words of the first that does; empty if none does."""
+    found = list(runs)
+    warned = [run for run in found if run.warnings]
+    if not warned:
+        return ""
+    text = " ".join(warned[0].warnings).removesuffix(".")
+    return f"{len(warned)} of {len(found)} seeds warn, seed {warned[0].facts['seed']}: {text}"

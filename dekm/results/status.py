@@ -11,8 +11,9 @@ from typing import Any, Literal
 from dekm.errors import InputError
 from dekm.files import read_json
 from dekm.files.leftovers import temporaries
-from dekm.results.folders import CellFolder, SeedFolder
+from dekm.results.folders import CellFolder, Record, SeedFolder
 from dekm.results.progress import SILENT_SECONDS, Progress, is_alive, read_progress
+from dekm.results.record import describe_warnings
 from dekm.results.result_set import PATTERNS, ResultSet, failure
 
 State = Literal["complete", "running", "damaged", "dead", "failed", "waiting"]
@@ -64,6 +65,8 @@ class CellStatus:
         Whether the samples are images, for which many methods have another network.
     damaged : dict of int to str
         What is wrong with the seeds that are damaged, or lie in the folder of another one.
+    warnings : str
+        What its complete seeds warn of; empty if none does.
     """
 
     stage: str
@@ -78,6 +81,7 @@ class CellStatus:
     work: int = 0
     has_images: bool = False
     damaged: dict[int, str] = field(default_factory=dict)
+    warnings: str = ""
 
     @property
     def state(self) -> State:
@@ -167,8 +171,9 @@ def cell_status(
 ) -> CellStatus:
     """Read the state of a cell; without planned seeds, of those that have begun."""
     folder = results.pretraining(dataset, subject) if stage == "pretrain" else results.cell(dataset, subject)
-    (seconds, damaged), unfinished = complete_seeds(folder), list(unfinished_seeds(folder))
-    seeds = seeds or sorted({*seconds, *damaged, *(seed.seed for seed in unfinished)})
+    (complete, damaged), unfinished = complete_seeds(folder), list(unfinished_seeds(folder))
+    seeds = seeds or sorted({*complete, *damaged, *(seed.seed for seed in unfinished)})
+    records = {seed: complete[seed] for seed in seeds if seed in complete}
     data = read_or_empty(results.data(dataset).facts_file)
     return CellStatus(
         stage,
@@ -176,13 +181,14 @@ def cell_status(
         subject,
         label or subject,
         seeds,
-        {seed: seconds[seed] for seed in seeds if seed in seconds},
+        {seed: float(record.metrics["seconds"]) for seed, record in records.items()},
         [seed for seed in unfinished if seed.seed in seeds],
         [seed for seed in seeds if folder.checkpoint_file(seed).exists()],
         failure(results.log_file(stage, dataset, subject)),
         work_of(data.get("n_samples", 0), data.get("shape", [0])),
         len(data.get("shape", [0])) > 1,
         {seed: damaged[seed] for seed in seeds if seed in damaged},
+        describe_warnings(records.values()),
     )
 
 
@@ -195,9 +201,9 @@ def work_of(n_samples: int, shape: Sequence[int]) -> int:
     return n_samples * (prod(shape) if len(shape) > 1 else shape[0] + INNER_LAYERS)
 
 
-def complete_seeds(folder: CellFolder) -> tuple[dict[int, float], dict[int, str]]:
-    """The measured seconds of the complete seeds of a cell, and what is wrong with the damaged ones."""
-    seconds, damaged = {}, {}
+def complete_seeds(folder: CellFolder) -> tuple[dict[int, Record], dict[int, str]]:
+    """The complete seeds of a cell, whose metrics can be read, and what is wrong with the damaged ones."""
+    complete, damaged = {}, {}
     keys = {}
     with contextlib.suppress(InputError):  # while a cell is made there is no summary
         keys = folder.counted()
@@ -205,10 +211,11 @@ def complete_seeds(folder: CellFolder) -> tuple[dict[int, float], dict[int, str]
         seed = found.path.name.removeprefix("seed")
         try:
             record = folder.record(seed, keys.get(seed))
-            seconds[int(seed)] = float(record.metrics["seconds"])
+            _ = record.metrics
+            complete[int(seed)] = record
         except InputError as error:
             damaged[int(seed)] = str(error)
-    return seconds, damaged
+    return complete, damaged
 
 
 def unfinished_seeds(folder: CellFolder) -> Iterator[UnfinishedSeed]:

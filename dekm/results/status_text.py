@@ -78,8 +78,10 @@ def cell_text(cell: CellStatus) -> str:
 
 
 def events(status: Status) -> Iterator[str]:
-    """What is running, dead, failed or left out, one line each."""
+    """What is running, dead, failed, warned of or left out, one line each."""
     for cell in status.cells:
+        if cell.warnings:
+            yield f"{'warning':<9}{cell.name}: {cell.warnings}"
         for found in sorted(cell.unfinished, key=lambda found: (not found.alive, found.seed)):
             where = f" ({found.progress.host}, process {found.progress.pid})" if found.progress else ""
             text = "at an unknown place"

@@ -10,7 +10,7 @@ import pandas as pd
 
 from dekm.errors import InputError
 from dekm.results.folders import PreparedData
-from dekm.results.record import Record
+from dekm.results.record import Record, describe_warnings
 from dekm.results.result_set import ResultSet
 from dekm.results.runs import Runs, read_runs
 
@@ -111,6 +111,7 @@ def select(
                 *damage,
                 "" if damage else _seeds_note(len(found), n_seeds),
                 _equal_note([run.metrics for run in found]),
+                describe_warnings(found),
                 _empty_note([run.metrics.get("n_clusters_found") for run in found], facts[dataset]),
             )
             reason = "; ".join(filter(None, notes))

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from mlflow import MlflowClient
     from mlflow.entities import Metric
 
+LONGEST_TAG = 5000  # characters that any server of MLflow takes
+OPTIONAL_TAGS = ("pretrained", "warnings")
 METRICS_PER_BATCH = 800  # MLflow takes 1,000 metrics, parameters and tags at a time
 
 
@@ -139,6 +141,7 @@ def start_run(
         "device": facts.get("device"),
         "data_digest": facts["data"],
         "pretrained": facts.get("pretrained"),
+        "warnings": " ".join(facts.get("warnings", []))[:LONGEST_TAG],
         "mlflow.source.name": f"dekm {seed.stage}",
         "mlflow.note.content": f"{note(seed)} {links(client, experiment_id, seed)}",
     }
@@ -146,7 +149,7 @@ def start_run(
         experiment_id,
         start_time=start,
         run_name=seed.name,
-        tags={name: str(value) for name, value in tags.items() if name != "pretrained" or value},
+        tags={name: str(value) for name, value in tags.items() if value or name not in OPTIONAL_TAGS},
     )
     run_id = run.info.run_id
     params = [Param(name, str(value)) for name, value in (shown | parameters(facts)).items()]

@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 from safetensors import safe_open
+from sklearn.exceptions import ConvergenceWarning
 
 from dekm.datasets import DATASETS, preparation, prepared
 from dekm.errors import InputError
@@ -24,7 +25,7 @@ from tests.helpers.prepared_files import files
 from tests.helpers.temporaries import number_of_an_ended_process, written_by
 
 # The networks are hardly trained, so that iteration 0 may be the best.
-pytestmark = pytest.mark.filterwarnings("ignore:The clusters separate the samples worse")
+pytestmark = pytest.mark.filterwarnings("ignore:The clusters (separate|are others)")
 
 PRETRAINING = {"channels": (4, 8, 8), "hidden": (32, 16), "n_epochs": 2, "batch_size": 32}
 SETTINGS = {
@@ -105,6 +106,15 @@ def test_pretraining_writes_weights_losses_and_facts(results):
     assert summary["seeds"]["0"] == facts["key"] != summary["seeds"]["1"]
     with safe_open(cell / "seed0/autoencoder.safetensors", framework="np") as file:
         assert "encoder.1.weight" in set(file.keys())
+
+
+def test_what_a_fit_warns_of_is_in_the_facts_of_its_seed(results):
+    pretrain(results)
+    with pytest.warns(ConvergenceWarning, match="still changed at max_iter=1"):
+        cell = cluster(results, "dekm", settings={"max_iter": 1, "tol": 1e-6})
+    found = read_record(cell / "seed0").warnings
+    assert any("of the labels still changed at max_iter=1" in text for text in found)
+    assert read_record(cluster(results, "k_means") / "seed0").warnings == []
 
 
 def test_a_cell_of_every_method_writes_scores_labels_and_history(results):

@@ -1,12 +1,14 @@
 """Methods that a configuration defines: estimators outside of the package, and variants of known methods."""
 
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
 
 from dekm import Clusterer, Iteration
 from dekm.clustering.kmeans import kmeans
@@ -195,6 +197,21 @@ def test_a_clusterer_without_the_additions_of_the_package_is_read(X):
     (row,) = Scorer(np.array([0, 1] * 3), history).rows(found.history)
     assert row["acc"] == 1
     assert set(row) >= {"n_iter", "loss", "changed", "inertia", "seconds", "acc", "nmi", "ari"}
+
+
+class Doubtful(Halves):
+    """A clusterer from outside that warns as those of scikit-learn do."""
+
+    def fit(self, X, y=None):
+        warnings.warn("it did not converge", ConvergenceWarning, stacklevel=2)
+        return super().fit(X)
+
+
+def test_what_an_estimator_from_outside_warns_of_is_collected_and_still_shown():
+    X = np.ones((6, 3), np.float32)
+    with pytest.warns(ConvergenceWarning, match="it did not converge"):
+        assert fit(Doubtful(), X, None, History()).warnings == ["it did not converge"]
+    assert fit(Halves(), X, None, History()).warnings == []
 
 
 def test_a_negative_label_is_that_of_no_cluster():

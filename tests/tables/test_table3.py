@@ -24,6 +24,7 @@ from tests.helpers.handmade import (
     write_facts,
     write_run,
     write_scores,
+    write_seed,
     write_summary,
 )
 
@@ -248,3 +249,12 @@ def test_seeds_that_agree_to_the_last_digit_have_a_footnote(results: Path) -> No
     assert note not in to_markdown(score_grid(cells(results, ("k_means", "dekm"))))
     write_scores(results, "mnist", "dekm", [0.9])
     assert "agree" not in to_markdown(score_grid(cells(results, ("dekm",))))
+
+
+def test_what_the_seeds_warn_of_is_a_footnote(results: Path) -> None:
+    write_scores(results, "mnist", "dekm", [0.9, 0.8, 0.7])
+    assert "warn" not in to_markdown(score_grid(cells(results, ("dekm",))))
+    for seed, lost in ((1, "A cluster holds 4 samples."), (2, "The embedding has collapsed.")):
+        write_seed(results, "mnist", "dekm", seed, {"acc": 0.8, "nmi": 0.5}, warnings=[lost])
+    text = to_markdown(score_grid(cells(results, ("dekm",))))
+    assert "2 of 3 seeds warn, seed 1: A cluster holds 4 samples\n" in text

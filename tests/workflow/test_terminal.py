@@ -13,6 +13,7 @@ from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
 from dekm.files.leftovers import temporary_path
 from dekm.results.progress import WARNING, Progress
+from tests.helpers.handmade import write_seed
 
 TERMINAL = Path(__file__).parents[2] / "workflow/terminal"
 
@@ -159,6 +160,16 @@ def test_a_warning_of_the_jobs_is_shown_once(handler: Any, log: Path) -> None:
         handler.line(job(log))
         lines.append(handler.line(record(LogEvent.JOB_FINISHED, job_id=7)).splitlines())
     assert lines == [["done   Pretrain mnist, 0 s", f"       12:00:00 {WARNING}no GPU"], lines[1][:1]]
+
+
+def test_a_finished_job_says_what_its_seeds_warn_of(handler: Any, tmp_path: Path) -> None:
+    log = tmp_path / "paper" / "logs" / "cluster" / "mnist" / "dekm.log"
+    write_seed(tmp_path / "paper", "mnist", "dekm", 0, {}, warnings=["The embedding has collapsed."])
+    wildcards = {"dataset": "mnist", "method": "dekm"}
+    handler.line(job(log, rule_msg="Run DEKM", wildcards=wildcards))
+    line = handler.line(record(LogEvent.JOB_FINISHED, job_id=7))
+    warned = "       1 of 1 seeds warn, seed 0: The embedding has collapsed"
+    assert line.splitlines() == ["done   Run DEKM, 0 s", warned]
 
 
 def test_an_interruption_says_what_is_kept(handler: Any, log: Path) -> None:

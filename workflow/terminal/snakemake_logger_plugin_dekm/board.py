@@ -8,9 +8,11 @@ from pathlib import Path
 
 from dekm.markup import printable
 from dekm.results.estimates import time_left
+from dekm.results.folders import CellFolder
 from dekm.results.progress import WARNING, duration
+from dekm.results.record import describe_warnings
 from dekm.results.result_set import ResultSet
-from dekm.results.status import read_status, unfinished_seeds
+from dekm.results.status import complete_seeds, read_status, unfinished_seeds
 
 ESTIMATE_SECONDS = 10.0  # between two estimates of the time left
 LOG_LINES = 10  # of a failed job
@@ -45,19 +47,27 @@ class Job:
         )
         return ResultSet(folders[0]) if folders else None
 
-    def positions(self) -> list[str]:
-        """Where its running seeds are, such as "seed 1: epoch 57/200, 3 min left"."""
+    @property
+    def cell(self) -> CellFolder | None:
+        """The folder of its cell; None if it has none."""
         dataset, results = self.wildcards.get("dataset"), self.results
         if results is None or dataset is None:
-            return []
+            return None
         if "architecture" in self.wildcards:
-            folder = results.pretraining(dataset, self.wildcards["architecture"])
-        elif "method" in self.wildcards:
-            folder = results.cell(dataset, self.wildcards["method"])
-        else:
+            return results.pretraining(dataset, self.wildcards["architecture"])
+        return results.cell(dataset, self.wildcards["method"]) if "method" in self.wildcards else None
+
+    def positions(self) -> list[str]:
+        """Where its running seeds are, such as "seed 1: epoch 57/200, 3 min left"."""
+        if self.cell is None:
             return []
-        seeds = sorted(unfinished_seeds(folder), key=lambda found: found.seed)
+        seeds = sorted(unfinished_seeds(self.cell), key=lambda found: found.seed)
         return [f"seed {found.seed}: {found.progress.describe()}" for found in seeds if found.progress]
+
+    def warnings(self) -> list[str]:
+        """What the seeds of a finished cell warn of; at most one line."""
+        found = "" if self.cell is None else describe_warnings(complete_seeds(self.cell)[0].values())
+        return [found] if found else []
 
 
 class Board:
@@ -85,7 +95,7 @@ class Board:
         warnings = [] if self.warned else [line for line in _lines(job.log) if WARNING in line]
         self.warned = self.warned or bool(warnings)  # other jobs have the same reason to warn
         line = f"done   {job.message}, {duration(time.monotonic() - job.started)}"
-        return "\n       ".join([line, *warnings[:1]])
+        return "\n       ".join([line, *warnings[:1], *job.warnings()])
 
     def fail(self, record: logging.LogRecord) -> str:
         """Note a job that has failed, and say why, with the ends of its log and of that of a cluster."""
