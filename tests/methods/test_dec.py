@@ -152,6 +152,7 @@ def test_it_stops_when_few_labels_change_but_never_at_the_first_refresh(blobs, t
     assert np.isnan(dec.history_[0]["changed"])
 
 
+@pytest.mark.filterwarnings("ignore:The clusters are others")
 def test_data_without_clusters_end_at_max_iter_with_a_warning(noise, tiny):
     with pytest.warns(ConvergenceWarning, match=r"of the labels still changed at max_iter=2.*Increase"):
         assert (
