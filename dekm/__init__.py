@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from dekm.methods.dekm import DEKM
     from dekm.methods.dkm import DKM
     from dekm.methods.iteration import Iteration
+    from dekm.methods.n2d import N2D
+    from dekm.methods.spectral import SpectralClustering
+    from dekm.methods.umap_gmm import UMAPGMM
 
 __version__ = "0.1.0"
 __all__ = [
@@ -42,6 +45,8 @@ __all__ = [
     "DEC",
     "DEKM",
     "DKM",
+    "N2D",
+    "UMAPGMM",
     "AEKMeans",
     "Autoencoder",
     "Clusterer",
@@ -49,6 +54,7 @@ __all__ = [
     "Iteration",
     "KMeans",
     "PCAKMeans",
+    "SpectralClustering",
 ]
 
 HOME = {  # the module of every public class
@@ -60,6 +66,9 @@ HOME = {  # the module of every public class
     "DCN": "dekm.methods.dcn",
     "DKM": "dekm.methods.dkm",
     "DEKM": "dekm.methods.dekm",
+    "SpectralClustering": "dekm.methods.spectral",
+    "UMAPGMM": "dekm.methods.umap_gmm",
+    "N2D": "dekm.methods.n2d",
     "Clusterer": "dekm.methods.base",
     "DeepClusterer": "dekm.methods.deep",
     "Iteration": "dekm.methods.iteration",

@@ -120,6 +120,7 @@ def make_method(tiny: Callable[..., Any]) -> Callable[..., Any]:
             "update_interval": 2,
             "epochs_per_iter": 1,
             "tol": 1.0,
+            "n_epochs": 30,
             "device": "cpu",
             "random_state": 0,
         }

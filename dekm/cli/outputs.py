@@ -94,8 +94,9 @@ def publish(results: Path, paper: Path, models: str | None, out: Path) -> None:
     from dekm.tables.model_cards import publish_models
     from dekm.tables.publication import publish
 
-    deviations = find_deviations(results, list(DATASETS), list(METHODS), PAPER)
-    publish(results, out, paper, list(METHODS), known_labels(), deviations)
+    methods = [name for name, row in METHODS.items() if row.of_paper]
+    deviations = find_deviations(results, list(DATASETS), methods, PAPER)
+    publish(results, out, paper, methods, known_labels(), deviations)
     if models is not None:
         licences = {name: row.licence for name, row in DATASETS.items()}
         publish_models(results, out / "models", models, licences)

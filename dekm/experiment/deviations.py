@@ -49,7 +49,7 @@ def find_deviations(
     papers = [Experiment({**read, "protocol": name}) for name in PROTOCOLS]
     found = {}
     for dataset in (name for name in datasets if name in read["datasets"]):
-        for method in (name for name in methods if name in KNOWN):
+        for method in (name for name in methods if name in KNOWN and KNOWN[name].of_paper):
             facts = facts_of_first_seed(ResultSet(results), dataset, method)
             if "parameters" in facts:
                 lists = [differences(paper, dataset, method, facts) for paper in papers]

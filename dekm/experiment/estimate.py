@@ -94,9 +94,10 @@ class Cell:
 
     @property
     def is_known(self) -> bool:
-        """Whether method and network are of this package, so that their steps are known."""
-        is_ours = self.stage == "pretrain" or self.experiment.method(self.subject).is_ours
-        return is_ours and not (self.start or "").startswith("network")
+        """Whether method and network consist of steps that can be measured."""
+        row = None if self.stage == "pretrain" else self.experiment.method(self.subject)
+        is_known = row is None or (row.is_ours and row.of_paper)
+        return is_known and not (self.start or "").startswith("network")
 
     @property
     def embedding_dim(self) -> int:

@@ -18,7 +18,7 @@ def describe_estimate(experiment: Experiment) -> str:
     planned = list(planned_cells(experiment))
     cells = [cell for cell in planned if cell.is_known]
     outside = sorted({cell.subject for cell in planned if not cell.is_known})
-    unknown = [f"Not included, since they are not of this package: {', '.join(outside)}."] if outside else []
+    unknown = [f"Not included, since their steps are not known: {', '.join(outside)}."] if outside else []
     known = (
         [*summary(experiment, cells)] if cells else [f"{experiment.config['name']}: no time is known yet."]
     )

@@ -72,9 +72,19 @@ def find_unusable(experiment: Experiment) -> Iterator[str]:
                 yield f"{place}.{name}.pretraining: set autoencoder too; the method starts from none."
     if find_spec("torch") is None:  # the jobs run in another environment
         return
+    yield from _find_missing_packages(experiment)
     yield from _find_unusable_loaders(experiment)
     yield from _find_unusable_estimators(experiment)
     yield from _find_unusable_networks(experiment)
+
+
+def _find_missing_packages(experiment: Experiment) -> Iterator[str]:
+    for name in experiment.methods:
+        extra = experiment.method(name).extra
+        if extra is not None and find_spec(extra) is None:
+            from dekm.methods.umap_gmm import MISSING
+
+            yield f"methods.{name}: {MISSING}"
 
 
 def _find_unusable_loaders(experiment: Experiment) -> Iterator[str]:

@@ -30,6 +30,10 @@ class Method:
         The method whose settings in a configuration this one takes where it has no settings of its own.
     in_table : bool
         Whether it is a row of Table III.
+    of_paper : bool
+        Whether it is a row of the paper's table too; a configuration need not have the others.
+    extra : str, optional
+        The extra of this package that the method needs, and the module in it.
     """
 
     label: str
@@ -38,6 +42,8 @@ class Method:
     params: Mapping[str, Any] = field(default_factory=dict)
     settings_of: str | None = None
     in_table: bool = True
+    of_paper: bool = True
+    extra: str | None = None
 
     @property
     def module(self) -> str:
@@ -101,6 +107,9 @@ METHODS: dict[str, Method] = {
     "dkm": Method("DKM", "dekm.methods.dkm:DKM", "mlp"),
     "dekm": Method("DEKM", "dekm.methods.dekm:DEKM", "matching"),
     "dekm_f": Method("DEKM_F", "dekm.methods.dekm:DEKM", "matching", {"n_batches": "pass"}),
+    "spectral": Method("Spectral clustering", "dekm.methods.spectral:SpectralClustering", of_paper=False),
+    "umap_gmm": Method("UMAP+GMM", "dekm.methods.umap_gmm:UMAPGMM", of_paper=False, extra="umap"),
+    "n2d": Method("N2D", "dekm.methods.n2d:N2D", "matching", of_paper=False, extra="umap"),
 }
 
 

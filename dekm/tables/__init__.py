@@ -13,7 +13,7 @@ from dekm.markup import to_csv
 from dekm.results.advice import advice
 from dekm.results.result_set import ResultSet
 from dekm.results.runs import Runs, read_runs
-from dekm.tables.cells import table3
+from dekm.tables.cells import not_in_paper, table3
 from dekm.tables.claims import claims_grid, judge_claims
 from dekm.tables.clusters import PREFIX, clusters, clusters_grid, figures_of_run, shown_run
 from dekm.tables.loading import Labels, LoadedResults, select
@@ -129,14 +129,15 @@ def write_table3(
         pages.append((rows, clusters_grid(rows, run)))
     pages.append((further, further_grid(further)))
     ranks = mean_ranks(cells)
+    ranked = ranks_grid(ranks, not_in_paper(cells))
     if len(others) < len(datasets):
         claimed = select(results, runs, everything, deviations=deviations)
         pages += _pages_of_the_paper(cells, claimed, paper, paper_file.with_name("claims.csv"), labels)
-    for frame, grid in [*pages, (ranks, ranks_grid(ranks))]:
+    for frame, grid in [*pages, (ranks, ranked)]:
         _write(folder, frame, grid)
     shown = [grid for frame, grid in pages if len(frame)]
     if (ranks["n_datasets"] > 1).any():
-        shown.append(ranks_grid(ranks))
+        shown.append(ranked)
     write_text(folder / "table3.tex", to_latex(pages[0][1]))
     advices = [text for dataset in others if (text := advice(runs, dataset))]
     figures = {f"{PREFIX}{name}": figures_of_run(result_set, run) for name, run in shown_runs.items()}

@@ -142,6 +142,23 @@ def table3(results: LoadedResults, paper: pd.DataFrame) -> pd.DataFrame:
     return rank(cells, runs_of(results, sorted(PERCENT)))
 
 
+def not_in_paper(cells: pd.DataFrame) -> set[str]:
+    """Methods of which the paper has no number; empty if it has none of any method that is shown.
+
+    Parameters
+    ----------
+    cells : pandas.DataFrame
+        Cells as `table3` returns them.
+
+    Returns
+    -------
+    set of str
+        Keys.
+    """
+    found = set(cells.loc[cells["paper_quoted"].notna(), "method"])
+    return set(cells["method"]) - found if found else set()
+
+
 def rename_paper(paper: pd.DataFrame) -> pd.DataFrame:
     """Columns of the paper's numbers beside ours.
 

@@ -1,5 +1,7 @@
 """Mean ranks over datasets, with Friedman's and Nemenyi's tests."""
 
+from collections.abc import Collection
+
 import numpy as np
 import pandas as pd
 
@@ -62,13 +64,15 @@ def _tests(values: np.ndarray) -> tuple[float, float, float, bool]:
     return friedman(values), p, difference, is_separable(p, difference, n_methods)
 
 
-def ranks_grid(ranks: pd.DataFrame) -> Grid:
+def ranks_grid(ranks: pd.DataFrame, outside: Collection[str] = ()) -> Grid:
     """Table of the mean ranks.
 
     Parameters
     ----------
     ranks : pandas.DataFrame
         Ranks as `mean_ranks` returns them.
+    outside : collection of str, default=()
+        Methods that the paper's table does not have, which the caption names.
 
     Returns
     -------
@@ -89,7 +93,10 @@ def ranks_grid(ranks: pd.DataFrame) -> Grid:
         for method, label in labels.items()
     ]
     columns = [("", "Method"), *(("Mean rank", metric.upper()) for metric in metrics)]
-    return Grid("ranks", "Mean rank over datasets", columns, rows, _caption(ranks))
+    caption = _caption(ranks)
+    if named := [label for method, label in labels.items() if method in outside]:
+        caption += f" Ranked too, though not in the paper's table: {', '.join(named)}."
+    return Grid("ranks", "Mean rank over datasets", columns, rows, caption)
 
 
 def _caption(ranks: pd.DataFrame) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from dekm.tables.cells import PERCENT, averages, rank, runs_of
+from dekm.tables.cells import PERCENT, averages, not_in_paper, rank, runs_of
 from dekm.tables.loading import LoadedResults
 from dekm.tables.rendering.grid import Cell, Grid, Notes
 from dekm.tables.statistics.inference import LEVEL
@@ -40,6 +40,7 @@ MARKS = (
     "method with one seed is not tested)."
 )
 
+OUTSIDE = "Not a method of the paper's table; the marks of best and the mean ranks count it."
 WITHOUT_LABELS = (
     "Datasets without true labels show the silhouette (more is better) and the Davies-Bouldin index (less is "
     "better) of the samples, and the number of clusters that hold samples, without ranks."
@@ -119,9 +120,10 @@ def _grid(name: str, title: str, cells: pd.DataFrame, caption: str) -> Grid:
     notes = Notes()
     columns = cells[["dataset", "dataset_label", "metric"]].drop_duplicates()
     by_key = {(row["dataset"], row["method"], row["metric"]): row for _, row in cells.iterrows()}
+    outside = not_in_paper(cells) if "paper_quoted" in cells else set()
     rows = [
         [
-            Cell(label),
+            Cell(label, note=notes.number(OUTSIDE if method in outside else "")),
             *(
                 _cell(by_key[dataset, method, metric], notes)
                 for dataset, metric in zip(columns["dataset"], columns["metric"], strict=True)

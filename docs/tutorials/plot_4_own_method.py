@@ -111,7 +111,7 @@ for result, text in run_checks(Subject(Pull)):
 # %%
 # In the tables
 # -------------
-# One line of a configuration makes it a row of every table, beside the ten methods and on all datasets:
+# One line of a configuration makes it a row of every table, beside the other methods and on all datasets:
 #
 # .. code-block:: yaml
 #

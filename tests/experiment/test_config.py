@@ -27,9 +27,22 @@ MINIMAL = {"name": "x", "seeds": [0], "datasets": {"digits": {}}, "methods": {"k
 BEYOND = [pytest.param(10**400, id="10^400")]  # an integer that float64 does not hold
 
 
-@pytest.mark.parametrize("file", ["config.yaml", "demo.yaml"])
+@pytest.mark.parametrize("file", ["config.yaml", "demo.yaml", "field.yaml"])
 def test_the_configurations_of_the_project_are_valid(file: str) -> None:
     read_experiment(yaml.safe_load((CONFIG / file).read_text()), SCHEMA_FILE)
+
+
+def test_the_field_runs_the_methods_of_the_paper_as_the_paper_and_all_others() -> None:
+    paper, field = (Experiment(read_config_file(CONFIG / f"{name}.yaml")) for name in ("config", "field"))
+    assert set(field.methods) == set(METHODS)
+    for dataset in set(field.datasets) & set(paper.datasets):
+        for method in paper.methods:
+            assert field.method_settings(dataset, method) == paper.method_settings(dataset, method)
+            key = paper.pretraining(dataset, method)
+            assert field.pretraining(dataset, method) == key
+            if key is not None:
+                expected = paper.pretraining_settings(dataset, key)
+                assert field.pretraining_settings(dataset, key) == expected
 
 
 def test_the_readme_of_the_configuration_names_every_key() -> None:

@@ -39,6 +39,9 @@ SETTINGS = {
     "dkm": {"n_init": 2, "max_iter": 1, "epochs_per_iter": 1},
     "dekm": {"n_init": 2, "n_init_update": 2, "max_iter": 2, "tol": 1.0, "n_batches": 3},
     "dekm_f": {"n_init": 2, "n_init_update": 2, "max_iter": 2, "tol": 1.0},
+    "spectral": {"n_init": 2},
+    "umap_gmm": {"n_epochs": 30},
+    "n2d": {"n_epochs": 30},
 }
 
 

@@ -84,4 +84,6 @@ def test_clustering(name, samples, make_method, tiny):
 
 
 def test_only_methods_without_updates_keep_no_checkpoint():
-    assert set(METHODS) - set(WITH_CHECKPOINT) == {"k_means", "pca_k_means", "ae_k_means"}
+    assert set(METHODS) - set(WITH_CHECKPOINT) == {
+        "k_means", "pca_k_means", "ae_k_means", "spectral", "umap_gmm", "n2d",
+    }  # fmt: skip

@@ -7,7 +7,13 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from dekm import KMeans
+from dekm.methods import METHODS
 from tests.helpers.methods import every_method
+
+# Equal samples may be in different clusters only where the clusters are those of a graph of neighbours.
+of_values = pytest.mark.parametrize(
+    "name", [name for name in METHODS if name not in ("spectral", "umap_gmm", "n2d")]
+)
 
 
 @every_method
@@ -71,7 +77,7 @@ def test_columns_and_rows_of_zeros_give_no_nan(name, make_method, blobs):
     assert np.isfinite(estimator.cluster_centers_).all()
 
 
-@every_method
+@of_values
 def test_fewer_distinct_samples_than_clusters_give_a_warning_and_labels_in_range(name, make_method):
     X = 3 * np.repeat(np.eye(3), 20, axis=0)
     estimator = make_method(name, n_clusters=6)

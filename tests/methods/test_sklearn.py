@@ -72,6 +72,7 @@ def test_a_method_returns_data_frames_when_set_to(name, make_method, table):
     assert estimator.score(table) == pytest.approx(-estimator.inertia_, rel=1e-4)
 
 
+@pytest.mark.filterwarnings("ignore:The graph of 10 nearest samples")
 @every_method
 def test_a_method_is_chosen_by_a_grid_search_on_its_score(name, make_method, blobs):
     search = GridSearchCV(make_method(name), {"n_clusters": [2, 3]}, cv=2).fit(blobs.X)

@@ -121,6 +121,22 @@ def test_a_doubtful_number_of_the_paper_has_a_footnote(results: Path) -> None:
     assert grid.notes == ["The paper's number: misprinted."]
 
 
+def test_a_method_that_the_paper_does_not_have_is_marked_in_the_table_and_named_by_the_ranks(
+    results: Path, tmp_path: Path
+) -> None:
+    write_scores(results, "mnist", "n2d", [0.95, 0.96])
+    write_table3(results, ["mnist"], ["k_means", "dekm_f", "n2d"], PAPER_FILE, tmp_path)
+    table = (tmp_path / "table3.md").read_text()
+    assert re.search(r"^\| N2D \(1\) +\| \*\*95.50 ± 0.71\*\* +\|", table, re.MULTILINE)
+    assert "\n1. Not a method of the paper's table; the marks of best and the mean ranks count it.\n" in table
+    assert "Ranked too, though not in the paper's table: N2D." in (tmp_path / "ranks.md").read_text()
+
+
+def test_a_table_without_numbers_of_the_paper_marks_no_method(results: Path) -> None:
+    found = read_results(results, ["digits"], ["k_means", "n2d"])
+    assert "Not a method" not in to_markdown(score_grid(table3(found, pd.read_csv(PAPER_FILE))))
+
+
 def test_one_seed_has_no_standard_deviation(results: Path) -> None:
     for dataset in ("mnist", "digits"):
         write_scores(results, dataset, "k_means", [0.5])
@@ -209,7 +225,7 @@ def test_the_papers_table_is_complete() -> None:
     assert paper["origin"].notna().all()
     assert (paper["origin"] == "not reported").equals(paper["value"].isna())
     assert len(paper) == 10 * 7 * 2
-    assert set(METHODS) <= set(paper["method"])
+    assert {name for name, row in METHODS.items() if row.of_paper} == set(paper["method"])
     assert set(DATASETS) - {"digits", "topics"} <= set(paper["dataset"])
     assert paper["value"].isna().sum() == 2 * 7
     best = (

@@ -20,6 +20,7 @@ SHORT = {
     "max_iter": 2,
     "update_interval": 2,
     "epochs_per_iter": 1,
+    "n_epochs": 30,
     "tol": 2.0,
 }
 
