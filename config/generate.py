@@ -12,7 +12,7 @@ from typing import Any
 
 from dekm import Autoencoder
 from dekm.experiment.config import Machine
-from dekm.experiment.estimators import RESERVED
+from dekm.experiment.estimators import settable
 from dekm.methods import METHODS
 from dekm.methods.validation import Choice, Integer, Integers, Number
 
@@ -46,14 +46,14 @@ def _method(estimator: Any) -> dict[str, Any]:
 
 def _properties(estimator: Any) -> dict[str, Any]:
     meanings = dict(ENTRY.findall(inspect.getdoc(estimator) + "\n"))
+    parameters = inspect.signature(estimator).parameters
     return {
         name: {
             "description": re.split(r"(?<=\.)\s", " ".join(meanings[name].split()), maxsplit=1)[0],
             **_allowed(estimator.parameter_constraints.get(name)),
-            "default": parameter.default,
+            "default": parameters[name].default,
         }
-        for name, parameter in inspect.signature(estimator).parameters.items()
-        if name not in RESERVED
+        for name in settable(estimator)
     }
 
 

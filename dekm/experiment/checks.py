@@ -1,7 +1,7 @@
 """Reading a configuration, and what is wrong with it, one line per mistake."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,13 +45,19 @@ def read_experiment(config: Mapping[str, Any], schema_file: Path, modules: Path 
     schema = read_schema(schema_file)
     config = read_texts(config, schema)
     use_folder(modules)
-    mistakes = list(find_mistakes(config, schema)) or list(find_unfit_data(config))
+    for mistakes in map(list, _stages(config, schema)):
+        if mistakes:
+            raise InputError("\n  ".join(["the configuration has mistakes:", *mistakes]))
+    return Experiment(config)
+
+
+def _stages(config: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[Iterable[str]]:
+    """The mistakes of each stage of the checks, which relies on that those before it have found none."""
+    yield find_mistakes(config, schema)
+    yield find_unfit_data(config)
     experiment = Experiment(config)
-    mistakes = mistakes or [*find_impossible(experiment), *find_contradictions(experiment)]
-    mistakes = mistakes or list(find_unusable(experiment))
-    if mistakes:
-        raise InputError("the configuration has mistakes:\n" + "\n".join(f"  {line}" for line in mistakes))
-    return experiment
+    yield (*find_impossible(experiment), *find_contradictions(experiment))
+    yield find_unusable(experiment)
 
 
 def find_mistakes(config: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[str]:

@@ -29,7 +29,6 @@ from dekm.nn.checkpoint import NO_CHECKPOINT, Checkpoint
 
 # Parameters of the estimators that a configuration cannot set: a cell decides them itself.
 DECIDED = {"autoencoder", "device", "n_clusters", "on_iteration", "progress", "random_state"}
-RESERVED = DECIDED | {"architecture"}
 
 Settings = Mapping[str, Any]
 
@@ -101,19 +100,20 @@ def takes_any(estimator: Any) -> bool:
     return any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters(estimator).values())
 
 
+def settable(estimator: Any) -> list[str]:
+    """The named parameters of an estimator's class that a configuration can set."""
+    decided = DECIDED | ({"architecture"} if estimator is Autoencoder else set())  # that of the method's row
+    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    named = [name for name, parameter in parameters(estimator).items() if parameter.kind in kinds]
+    return [name for name in named if name not in decided]
+
+
 def check_settings(estimator: Any, settings: Settings) -> None:
-    """Raise `InputError` unless every setting is a parameter that a user may set, with a valid value."""
-    reserved = RESERVED if estimator.__module__.startswith("dekm.") else DECIDED
-    valid = sorted(
-        name
-        for name, parameter in parameters(estimator).items()
-        if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
-    )
-    constraints = getattr(estimator, "parameter_constraints", {})
+    """Raise `InputError` unless every setting is a parameter that can be set, with a valid value."""
+    valid, constraints = settable(estimator), getattr(estimator, "parameter_constraints", {})
     for name, value in settings.items():
-        if name in reserved or (name not in valid and not takes_any(estimator)):
-            settable = [name for name in valid if name not in reserved]
-            raise InputError(f"{estimator.__name__}: {unknown_name('', name, settable)}")
+        if name in DECIDED or (name not in valid and not takes_any(estimator)):
+            raise InputError(f"{estimator.__name__}: {unknown_name('', name, sorted(valid))}")
         if name in constraints:
             constraints[name].check(name, value)
 
