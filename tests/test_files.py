@@ -33,6 +33,7 @@ from dekm.files import (
 )
 from dekm.files.arrays import Form
 from dekm.files.leftovers import final_name, read_temporary, temporaries, temporary_path, this_process
+from dekm.files.reading import UnavailableError
 from tests.helpers.temporaries import number_of_an_ended_process, written_by
 
 
@@ -429,6 +430,19 @@ def test_a_json_file_of_another_form_is_one_line(tmp_path, content, problem):
     with pytest.raises(InputError, match=rf"(?i)facts\.json .*{problem}.* Make it again\.$") as error:
         read_json(file, {"key": str}, "Make it again.")
     assert "\n" not in str(error.value)
+
+
+def test_a_file_that_cannot_be_opened_now_is_not_taken_for_damaged(tmp_path, monkeypatch):
+    whole_folder(tmp_path / "seed0", "a")
+
+    def refuse(self, *arguments, **keywords):
+        raise OSError(errno.EMFILE, "Too many open files", str(self))
+
+    monkeypatch.setattr(Path, "read_text", refuse)
+    with pytest.raises(UnavailableError, match=r"manifest\.json cannot be read: Too many open files\.$"):
+        find_damage(tmp_path / "seed0")
+    monkeypatch.undo()
+    assert find_damage(tmp_path / "seed0") == ""
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 
 from dekm.errors import InputError
 from dekm.files.digests import content_digest
-from dekm.files.reading import read_json
+from dekm.files.reading import UnavailableError, read_json
 
 MANIFEST = "manifest.json"
 
@@ -32,6 +32,8 @@ def find_damage(folder: Path, largest: float = math.inf) -> str:
         entries = _entries(folder)
         problems = (find_damage_of_file(folder / name, entry, largest) for name, entry in entries.items())
         return next(filter(None, problems), "")
+    except UnavailableError:
+        raise
     except InputError as error:
         return str(error)
 

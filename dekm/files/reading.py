@@ -6,6 +6,7 @@ Every reader takes a `remedy`: a sentence that says what to do about a file that
 import binascii
 import contextlib
 import csv
+import errno
 import json
 import struct
 import tarfile
@@ -38,6 +39,8 @@ READ_ERRORS = (
 )
 
 
+# What says nothing of the content of a file: permissions, limits of the process, and an absent server.
+UNAVAILABLE = {errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.ESTALE, errno.ETIMEDOUT}
 NUMBER = (int, float)
 TYPES = {
     str: "text",
@@ -47,6 +50,10 @@ TYPES = {
     dict: "an object",
     bool: "true or false",
 }
+
+
+class UnavailableError(InputError):
+    """A file could not be read now, for want of a permission or the like; it need not be damaged."""
 
 
 @contextlib.contextmanager
@@ -65,6 +72,8 @@ def readable(file: Path, what: str, *errors: type[Exception], remedy: str = "") 
     except handled as error:
         text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         reason = " ".join(text.split()).rstrip(".") or type(error).__name__
+        if isinstance(error, OSError) and error.errno in UNAVAILABLE:
+            raise UnavailableError(f"{file} cannot be read: {reason}.") from error
         raise InputError(f"{file} is not a readable {what}: {reason}. {remedy}".strip()) from error
 
 

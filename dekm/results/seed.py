@@ -9,7 +9,7 @@ from typing import Any, Literal
 from dekm.errors import InputError
 from dekm.files.leftovers import final_name, temporaries
 from dekm.files.manifest import MANIFEST, check_file, find_damage
-from dekm.files.reading import read_json, read_numbers
+from dekm.files.reading import UnavailableError, read_json, read_numbers
 
 SEED_FILES = {
     "facts": "facts.json",  # what made the seed
@@ -126,6 +126,8 @@ class SeedFolder:
             return ""
         try:
             return find_damage(self.path) if self.facts["key"] == key else ""
+        except UnavailableError:
+            raise
         except InputError as error:
             return str(error)
 

@@ -1,9 +1,11 @@
 import contextlib
 import csv
+import errno
 import resource
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -433,6 +435,23 @@ def test_a_damaged_seed_is_set_aside_and_made_again(results, name, content, capl
     after = ids(cell)
     cluster(results, "k_means")
     assert ids(cell) == after
+
+
+def test_a_seed_that_cannot_be_opened_now_is_not_set_aside(results, monkeypatch):
+    cell = cluster(results, "k_means")
+    before, read_text = ids(cell), Path.read_text
+
+    def refuse(self, *arguments, **keywords):
+        if self.parent == cell / "seed0":
+            raise PermissionError(errno.EACCES, "Permission denied", str(self))
+        return read_text(self, *arguments, **keywords)
+
+    monkeypatch.setattr(Path, "read_text", refuse)
+    with pytest.raises(InputError, match=r"seed0/\w+\.json cannot be read: Permission denied"):
+        cluster(results, "k_means")
+    monkeypatch.undo()
+    assert ids(cell) == before
+    assert names(cell) == ["seed0", "summary.json"]
 
 
 def test_a_job_that_makes_the_seed_with_other_settings_is_not_waited_for_and_gives_way(results):
