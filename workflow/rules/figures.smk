@@ -11,6 +11,11 @@ RUN_METHODS = [
 ]
 
 
+def caption_of(file):
+    """The text of the report on a figure's file."""
+    return f"{Path(file).stem}.rst"
+
+
 localrules:
     figure_entropy,
     figure_samples,
@@ -18,139 +23,85 @@ localrules:
     figure_strategies,
 
 
-rule figure_iterations:
-    input:
-        cells("fig1", "dekm"),
-    output:
-        report(
-            multiext(f"{FIGURES}/fig1", ".png", ".gif"),
-            caption="../report/fig1.rst",
-            category="Figures",
-            labels={"figure": "1, iterations"},
+# The figures of the paper: rule, inputs, the folders of them that the figure reads, threads and memory, and
+# the files that are in the report with their names there.
+PAPER_FIGURES = {
+    "fig1": (
+        ("iterations", cells("fig1", "dekm"), first_seed_folders, 1, 4000),
+        {"fig1.png": "1, iterations", "fig1.gif": "1, iterations"},
+    ),
+    "fig2": (("entropy", [], None, 1, 1000), {"fig2.png": "2, entropy"}),
+    "fig3": (
+        (
+            "samples",
+            expand(rules.prepare.output, dataset=IMAGE_DATASETS),
+            input_folders,
+            1,
+            4000,
         ),
-        multiext(f"{FIGURES}/fig1", ".pdf", ".csv"),
-    log:
-        f"{RESULTS}/logs/figures/fig1.log",
-    conda:
-        ENVIRONMENT
-    resources:
-        mem_mb=growing(4000),
-        runtime=growing(60),
-    params:
-        runs=first_seed_folders,
-        folder=output_folder,
-        sources=source_digest("dekm.figures.fig1_iterations"),
-    message:
-        "Draw Figure 1"
-    shell:
-        "python -m dekm figure fig1 {params.runs:q} --out {params.folder:q} 2> {log:q}"
-
-
-rule figure_entropy:
-    output:
-        report(
-            f"{FIGURES}/fig2.png",
-            caption="../report/fig2.rst",
-            category="Figures",
-            labels={"figure": "2, entropy"},
+        {"fig3.png": "3, samples"},
+    ),
+    "fig4": (
+        (
+            "strategies",
+            cells_of_figure("fig4", STRATEGIES),
+            input_folders,
+            1,
+            1000,
         ),
-        multiext(f"{FIGURES}/fig2", ".pdf", ".csv"),
-    log:
-        f"{RESULTS}/logs/figures/fig2.log",
-    conda:
-        ENVIRONMENT
-    params:
-        folder=output_folder,
-        sources=source_digest("dekm.figures.fig2_entropy"),
-    message:
-        "Draw Figure 2"
-    shell:
-        "python -m dekm figure fig2 --out {params.folder:q} 2> {log:q}"
-
-
-rule figure_samples:
-    input:
-        expand(rules.prepare.output, dataset=IMAGE_DATASETS),
-    output:
-        report(
-            f"{FIGURES}/fig3.png",
-            caption="../report/fig3.rst",
-            category="Figures",
-            labels={"figure": "3, samples"},
+        {"fig4.png": "4, strategies", "fig4_final.csv": "4, final values"},
+    ),
+    "fig5": (
+        (
+            "embeddings",
+            cells_of_figure("fig5", FIG5_METHODS),
+            first_seed_folders,
+            4,
+            8000,
         ),
-        multiext(f"{FIGURES}/fig3", ".pdf", ".csv"),
-    log:
-        f"{RESULTS}/logs/figures/fig3.log",
-    conda:
-        ENVIRONMENT
-    params:
-        data=input_folders,
-        folder=output_folder,
-        sources=source_digest("dekm.figures.fig3_samples"),
-    message:
-        "Draw Figure 3"
-    shell:
-        "python -m dekm figure fig3 {params.data:q} --out {params.folder:q} 2> {log:q}"
+        {"fig5.png": "5, embeddings"},
+    ),
+}
 
+for figure, (
+    (name, read, folders, n_threads, memory),
+    reported,
+) in PAPER_FIGURES.items():
 
-rule figure_strategies:
-    input:
-        cells_of_figure("fig4", STRATEGIES),
-    output:
-        report(
-            f"{FIGURES}/fig4.png",
-            caption="../report/fig4.rst",
-            category="Figures",
-            labels={"figure": "4, strategies"},
-        ),
-        report(
-            f"{FIGURES}/fig4_final.csv",
-            caption="../report/fig4_final.rst",
-            category="Figures",
-            labels={"figure": "4, final values"},
-        ),
-        multiext(f"{FIGURES}/fig4", ".pdf", ".csv"),
-    log:
-        f"{RESULTS}/logs/figures/fig4.log",
-    conda:
-        ENVIRONMENT
-    params:
-        cells=input_folders,
-        folder=output_folder,
-        sources=source_digest("dekm.figures.fig4_strategies"),
-    message:
-        "Draw Figure 4"
-    shell:
-        "python -m dekm figure fig4 {params.cells:q} --out {params.folder:q} 2> {log:q}"
-
-
-rule figure_embeddings:
-    input:
-        cells_of_figure("fig5", FIG5_METHODS),
-    output:
-        report(
-            f"{FIGURES}/fig5.png",
-            caption="../report/fig5.rst",
-            category="Figures",
-            labels={"figure": "5, embeddings"},
-        ),
-        multiext(f"{FIGURES}/fig5", ".pdf", ".csv"),
-    log:
-        f"{RESULTS}/logs/figures/fig5.log",
-    conda:
-        ENVIRONMENT
-    threads: 4
-    resources:
-        mem_mb=growing(8000),
-        runtime=growing(120),
-    params:
-        runs=first_seed_folders,
-        folder=output_folder,
-        sources=source_digest("dekm.figures.fig5_embeddings"),
-    message:
-        "Draw Figure 5"
-    shell:
-        "python -m dekm figure fig5 {params.runs:q} --out {params.folder:q} 2> {log:q}"
+    rule:
+        name:
+            f"figure_{name}"
+        input:
+            read,
+        output:
+            [
+                report(
+                    f"{FIGURES}/{file}",
+                    caption=f"../report/{caption_of(file)}",
+                    category="Figures",
+                    labels={"figure": label},
+                )
+                for file, label in reported.items()
+            ],
+            multiext(f"{FIGURES}/{figure}", ".pdf", ".csv"),
+        log:
+            f"{RESULTS}/logs/figures/{figure}.log",
+        conda:
+            ENVIRONMENT
+        threads: n_threads
+        resources:
+            mem_mb=growing(memory),
+            runtime=growing(60),
+        params:
+            read=folders or [],
+            folder=output_folder,
+            sources=source_digest(f"dekm.figures.{figure}_{name}"),
+        message:
+            f"Draw Figure {figure[3:]}"
+        shell:
+            f"python -m dekm figure {figure}"
+            + (" {params.read:q}" if folders else "")
+            + " --out {params.folder:q} 2> {log:q}"
 
 
 rule figure_ranks:
