@@ -233,6 +233,18 @@ def test_the_time_left_follows_the_same_method_on_other_data_by_size(results: Pa
     assert expected_seconds(kmeans, read_status(results).cells) == 14.0
 
 
+def test_a_seed_that_takes_longer_than_expected_takes_nothing_from_the_others(results: Path) -> None:
+    complete(results, "runs/usps/dekm", 0, seconds=10.0)
+    begin(results, "runs/usps/dekm", 1, seconds=25.0, may_stop_early=True)
+    cells = read_status(results).cells
+    late = next(cell for cell in cells if cell.name == "usps dekm")
+    assert seconds_left(late, 1, 10.0) == 0.0
+    assert seconds_left(late, 1, 30.0) == 5.0
+    assert time_left(cells).seconds == 2 * expected_seconds(
+        next(c for c in cells if c.name == "mnist dekm"), cells
+    )
+
+
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [(0.4, "0 s"), (99, "99 s"), (100, "2 min"), (5900, "98 min"), (7300, "2 h 2 min"), (200000, "2 d 8 h")],

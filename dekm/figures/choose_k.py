@@ -28,11 +28,6 @@ def draw(frame: pd.DataFrame, title: str) -> Figure:
         ``_sd`` where they have one.
     title : str
         Title of the figure.
-
-    Returns
-    -------
-    Figure
-        Panels side by side.
     """
     shown = {name: label for name, label in MEASURES.items() if frame[name].notna().any()}
     with style():

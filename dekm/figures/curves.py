@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from dekm.figures.style import PAGE, colour, label_iterations, new_figure, style
 
 
-class Panel(NamedTuple):
+class CurvePanel(NamedTuple):
     """What a panel of the curves shows over the iterations.
 
     Parameters
@@ -32,15 +32,17 @@ class Panel(NamedTuple):
 
 
 TRAINING = (
-    Panel("Loss (mean over the batches)", {"loss": "Loss"}),
-    Panel("Labels changed (%)", {"changed": "Changed"}, factor=100),
+    CurvePanel("Loss (mean over the batches)", {"loss": "Loss"}),
+    CurvePanel("Labels changed (%)", {"changed": "Changed"}, factor=100),
 )
-SCORES = Panel("Score (%)", {"acc": "ACC", "nmi": "NMI", "ari": "ARI"}, starts_at_zero=False, factor=100)
-INERTIA = Panel("Inertia", {"inertia": "Inertia"}, starts_at_zero=False)
+SCORE_PANEL = CurvePanel(
+    "Score (%)", {"acc": "ACC", "nmi": "NMI", "ari": "ARI"}, starts_at_zero=False, factor=100
+)
+INERTIA_PANEL = CurvePanel("Inertia", {"inertia": "Inertia"}, starts_at_zero=False)
 WITHOUT_LABELS = (
-    Panel("Cluster size (samples)", {"largest": "Largest", "smallest": "Smallest"}),
-    Panel("Effective rank", {"effective_rank": "Rank"}),
-    Panel(
+    CurvePanel("Cluster size (samples)", {"largest": "Largest", "smallest": "Smallest"}),
+    CurvePanel("Effective rank", {"effective_rank": "Rank"}),
+    CurvePanel(
         "Fraction, ARI",
         {"inertia_fraction": "Inertia / total scatter", "ari_first": "ARI with iteration 0"},
         starts_at_zero=False,
@@ -51,20 +53,13 @@ WITHOUT_LABELS = (
 def draw_curves(history: pd.DataFrame, title: str) -> Figure:
     """Draw the loss, the fraction of changed labels, the scores and what needs no labels.
 
-    Parameters
-    ----------
-    history : pandas.DataFrame
-        One row per iteration.
-    title : str
-        Title of the figure.
-
     Returns
     -------
     Figure
         Two rows of three panels. The third shows the inertia for data without labels; the second row is
         missing for runs of versions that did not record it.
     """
-    panels = [*TRAINING, SCORES if "acc" in history else INERTIA]
+    panels = [*TRAINING, SCORE_PANEL if "acc" in history else INERTIA_PANEL]
     if "effective_rank" in history:
         panels += WITHOUT_LABELS
     n_rows = len(panels) // 3
@@ -76,7 +71,7 @@ def draw_curves(history: pd.DataFrame, title: str) -> Figure:
     return figure
 
 
-def _draw_panel(axes: Axes, history: pd.DataFrame, panel: Panel) -> None:
+def _draw_panel(axes: Axes, history: pd.DataFrame, panel: CurvePanel) -> None:
     x = history["n_iter"].to_numpy(float)
     marks: Any = {"marker": "o", "markersize": 2.5} if len(x) < 40 else {}
     shown = {name: label for name, label in panel.lines.items() if name in history}

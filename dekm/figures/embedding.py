@@ -45,11 +45,6 @@ def draw_embedding(points: np.ndarray, groups: Mapping[str, np.ndarray], title: 
         The clusters and, with true labels, the classes of the samples.
     title : str
         Title of the figure.
-
-    Returns
-    -------
-    Figure
-        Panels side by side.
     """
     size = float(np.clip(6000 / len(points), 0.5, 6))
     with style():

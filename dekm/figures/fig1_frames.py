@@ -52,11 +52,6 @@ class Frame:
 def read_frames(run: Record) -> tuple[list[Frame], np.ndarray | None]:
     """Read the saved iterations of a run.
 
-    Parameters
-    ----------
-    run : Record
-        Folder of a run.
-
     Returns
     -------
     frames : list of Frame
@@ -95,7 +90,7 @@ def read_iterations(run: Record) -> dict[str, np.ndarray]:
 
 
 def nearest_frames(frames: Sequence[Frame], wanted: Sequence[int] = SHOWN) -> list[Frame]:
-    """Select the frames nearest to the wanted iterations.
+    """Select the frames nearest to the wanted iterations, each once.
 
     Parameters
     ----------
@@ -103,18 +98,13 @@ def nearest_frames(frames: Sequence[Frame], wanted: Sequence[int] = SHOWN) -> li
         Saved iterations.
     wanted : sequence of int, default=SHOWN
         Numbers of iterations.
-
-    Returns
-    -------
-    list of Frame
-        Selected frames without duplicates.
     """
     chosen = {min(frames, key=lambda frame: abs(frame.n_iter - n)).n_iter for n in wanted}
     return [frame for frame in frames if frame.n_iter in chosen]
 
 
-def scores(frame: Frame, y: np.ndarray | None) -> dict[str, float]:
-    """ACC and NMI of one frame.
+def frame_scores(frame: Frame, y: np.ndarray | None) -> dict[str, float]:
+    """ACC and NMI of one frame, in [0, 1]; empty without true labels.
 
     Parameters
     ----------
@@ -122,22 +112,12 @@ def scores(frame: Frame, y: np.ndarray | None) -> dict[str, float]:
         Saved iteration.
     y : numpy.ndarray of shape (n,) or None
         True labels.
-
-    Returns
-    -------
-    dict of str to float
-        ``acc`` and ``nmi`` in [0, 1]; empty without true labels.
     """
     return {} if y is None else {"acc": accuracy(y, frame.labels), "nmi": nmi(y, frame.labels)}
 
 
 def line_ends(frame: Frame) -> np.ndarray:
     """Line along the last eigenvector through the mean of the embedding.
-
-    Parameters
-    ----------
-    frame : Frame
-        Saved iteration.
 
     Returns
     -------

@@ -14,7 +14,7 @@ from PIL import Image
 from scipy.optimize import linear_sum_assignment
 
 from dekm.figures.classes import class_names, scatter_classes
-from dekm.figures.fig1_frames import Frame, line_ends, nearest_frames, read_frames, scores
+from dekm.figures.fig1_frames import Frame, frame_scores, line_ends, nearest_frames, read_frames
 from dekm.figures.fonts import use_installed_fonts
 from dekm.figures.sources import single_input
 from dekm.figures.style import (
@@ -45,17 +45,14 @@ MILLISECONDS = 350  # duration of a frame
 def draw(frames: Sequence[Frame], y: np.ndarray | None) -> Figure:
     """Draw the paper's two columns of panels, titled "Iter t, (ACC, NMI)".
 
+    Panels with the regions of the clusters, the points, the centroids and the last eigenvector.
+
     Parameters
     ----------
     frames : sequence of Frame
         One frame per panel.
     y : numpy.ndarray of shape (n,) or None
         True labels.
-
-    Returns
-    -------
-    Figure
-        Panels with the regions of the clusters, the points, the centroids and the last eigenvector.
     """
     n_rows = -(-len(frames) // 2)
     with style():
@@ -122,7 +119,7 @@ def _panel(axes: Axes, frame: Frame, y: np.ndarray | None, limits: np.ndarray) -
         x, y_ = frame.centers.T
         axes.scatter(x, y_, marker="x", s=size, c=ink, linewidths=width, zorder=0.9)
     axes.set(xlim=(left, right), ylim=(bottom, top))
-    axes.set_title(", ".join(filter(None, [f"Iter {frame.n_iter}", percent(scores(frame, y))])))
+    axes.set_title(", ".join(filter(None, [f"Iter {frame.n_iter}", percent(frame_scores(frame, y))])))
     remove_ticks(axes)
 
 
@@ -187,7 +184,7 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
     animate(frames, y, folder / "fig1.gif")
     rows = [
         {"n_iter": frame.n_iter, "shown": frame in chosen}
-        | scores(frame, y)
+        | frame_scores(frame, y)
         | dict(zip(("x0", "y0", "x1", "y1"), line_ends(frame).ravel(), strict=True))
         for frame in frames
     ]

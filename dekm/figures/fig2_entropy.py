@@ -23,34 +23,12 @@ CENTERS = np.array([[3.0, 3.0], [7.0, 7.0]])
 
 
 def gaussian_entropy(variances: Sequence[float]) -> float:
-    """Differential entropy of a Gaussian with independent coordinates.
-
-    Parameters
-    ----------
-    variances : sequence of float
-        Variance of each coordinate.
-
-    Returns
-    -------
-    float
-        Entropy in nats.
-    """
+    """Differential entropy of a Gaussian with independent coordinates, in nats."""
     return sum(log(2 * pi * e * variance) for variance in variances) / 2
 
 
 def printed_entropy(variances: Sequence[float]) -> float:
-    """The paper's formula as printed: half the logarithm of 2 pi e times the product of the variances.
-
-    Parameters
-    ----------
-    variances : sequence of float
-        Variance of each coordinate.
-
-    Returns
-    -------
-    float
-        Value in nats.
-    """
+    """The paper's formula as printed: half the logarithm of 2 pi e times the product of the variances."""
     return log(2 * pi * e * float(np.prod(variances))) / 2
 
 
@@ -119,11 +97,6 @@ def draw(points: dict[str, np.ndarray], table: pd.DataFrame) -> Figure:
         Points by panel.
     table : pandas.DataFrame
         Entropies as `entropies` returns them; the first row of each panel is used.
-
-    Returns
-    -------
-    Figure
-        One panel per entry of `points`.
     """
     titles = {
         "a": "Uniform",
@@ -147,15 +120,7 @@ def draw(points: dict[str, np.ndarray], table: pd.DataFrame) -> Figure:
 
 
 def write(inputs: Sequence[Path], folder: Path) -> None:
-    """Write ``fig2.{pdf,png}``, the points as ``fig2.csv`` and the numbers as ``fig2_entropies.csv``.
-
-    Parameters
-    ----------
-    inputs : sequence of Path
-        Not used.
-    folder : Path
-        Folder of the files to write.
-    """
+    """Write ``fig2.{pdf,png}``, the points as ``fig2.csv`` and the numbers as ``fig2_entropies.csv``."""
     points, table = sample(), entropies()
     frames = [pd.DataFrame(xy, columns=["x", "y"]).assign(panel=panel) for panel, xy in points.items()]
     save(draw(points, table), folder, "fig2")

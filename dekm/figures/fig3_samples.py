@@ -50,11 +50,6 @@ def draw(rows: Mapping[str, np.ndarray]) -> Figure:
     ----------
     rows : mapping of str to numpy.ndarray of shape (m, h, w, c)
         Images in [0, 1] by the label of the dataset.
-
-    Returns
-    -------
-    Figure
-        Rows from top to bottom.
     """
     n_columns = max(len(images) for images in rows.values())
     with style():

@@ -37,15 +37,10 @@ COINCIDE = (
 PALETTE = (0, 1, 2, 4, 8)  # five of the colours that also differ in lightness
 
 
-def curves(histories: Mapping[str, Sequence[pd.DataFrame]]) -> pd.DataFrame:
+def mean_curves(histories: Mapping[str, Sequence[pd.DataFrame]]) -> pd.DataFrame:
     """Mean and standard deviation over seeds of each strategy, metric and iteration.
 
     The last score of a run that stopped early is repeated, so that every mean is over the same seeds.
-
-    Parameters
-    ----------
-    histories : mapping of str to sequence of pandas.DataFrame
-        Histories of the seeds by strategy.
 
     Returns
     -------
@@ -71,11 +66,6 @@ def curves(histories: Mapping[str, Sequence[pd.DataFrame]]) -> pd.DataFrame:
 def finals(frame: pd.DataFrame) -> pd.DataFrame:
     """Select the last point of each curve.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Curves as `curves` returns them.
-
     Returns
     -------
     pandas.DataFrame
@@ -85,20 +75,7 @@ def finals(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw(frame: pd.DataFrame, title: str = "") -> Figure:
-    """Draw ACC and NMI, one line per strategy with a band of one standard deviation.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Curves as `curves` returns them.
-    title : str
-        Title of the figure.
-
-    Returns
-    -------
-    Figure
-        Two panels side by side.
-    """
+    """Draw ACC and NMI, one line per strategy with a band of one standard deviation."""
     with style():
         figure = new_figure(PAGE, 3.3)
         panels = figure.subplots(1, 2)
@@ -149,7 +126,7 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
         histories[strategy] = [read_history(run) for run in seeds]
         if not all("acc" in history for history in histories[strategy]):
             raise InputError(f"{cell} should hold runs on a dataset with true labels; its runs have no ACC.")
-    frame = curves(histories)
+    frame = mean_curves(histories)
     save(draw(frame, figure_title(seeds)), folder, "fig4")
     save_data(frame, folder, "fig4")
     save_data(finals(frame), folder, "fig4_final")

@@ -24,7 +24,7 @@ TITLES = {"pca_k_means": "Raw data + PCA", "ae_k_means": "AE"}
 
 
 @dataclass(frozen=True)
-class Panel:
+class Map:
     """The map of one method.
 
     Attributes
@@ -85,22 +85,17 @@ def project(H: np.ndarray) -> np.ndarray:
     return np.asarray(tsne.fit(np.ascontiguousarray(H, float)))
 
 
-def draw(panels: Sequence[Panel], y: np.ndarray | None, title: str = "") -> Figure:
+def draw(panels: Sequence[Map], y: np.ndarray | None, title: str = "") -> Figure:
     """Draw the maps in two columns, coloured by the true labels.
 
     Parameters
     ----------
-    panels : sequence of Panel
+    panels : sequence of Map
         At most eight panels.
     y : numpy.ndarray of shape (n,) or None
         True labels; without them all points have one colour.
     title : str
         Title of the figure.
-
-    Returns
-    -------
-    Figure
-        Panels (a), (b), ...
     """
     n_rows = -(-len(panels) // 2)
     size = float(np.clip(6000 / len(panels[0].points), 0.5, 5))
@@ -147,7 +142,7 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
     y = None if y is None else y[chosen]
     with ThreadPoolExecutor(min(len(embeddings), os.cpu_count() or 1)) as pool:
         maps = list(pool.map(project, [H[chosen] for H in embeddings]))
-    panels = [Panel(_title(run), points) for run, points in zip(runs, maps, strict=True)]
+    panels = [Map(_title(run), points) for run, points in zip(runs, maps, strict=True)]
     save(draw(panels, y, figure_title(runs[0])), folder, "fig5")
     frames = [
         pd.DataFrame(panel.points, columns=["x", "y"]).assign(

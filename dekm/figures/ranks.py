@@ -24,17 +24,7 @@ NUMBERS = ("mean_rank", "n_datasets", "iman_davenport_p", "critical_difference",
 def groups(ranks: Sequence[float], difference: float) -> list[tuple[int, int]]:
     """Find the maximal groups of methods whose mean ranks do not differ significantly.
 
-    Parameters
-    ----------
-    ranks : sequence of float
-        Mean ranks in ascending order.
-    difference : float
-        Critical difference.
-
-    Returns
-    -------
-    list of tuple of (int, int)
-        Positions of the first and the last method of each group.
+    A group is the positions of its first and last method.
     """
     found: list[tuple[int, int]] = []
     for first, low in enumerate(ranks):
@@ -54,11 +44,6 @@ def draw(ranks: pd.DataFrame) -> Figure:
     ranks : pandas.DataFrame
         Columns metric, method_label, mean_rank, n_datasets, iman_davenport_p, critical_difference and
         separable, sorted by rank within a metric.
-
-    Returns
-    -------
-    Figure
-        Panels from top to bottom.
     """
     metrics = list(ranks["metric"].unique())
     n_methods = int(ranks.groupby("metric").size().max())

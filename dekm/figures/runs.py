@@ -46,11 +46,6 @@ def draw_confusion(
         Percentage of the samples of each cluster that are of its largest class.
     title : str
         Title of the figure.
-
-    Returns
-    -------
-    Figure
-        Classes by clusters.
     """
     fractions = counts / counts.sum(1, keepdims=True)
     with style():
@@ -87,11 +82,6 @@ def draw_samples(images: np.ndarray, shown: pd.DataFrame, title: str) -> Figure:
         Samples as `Record.typical` returns them.
     title : str
         Title of the figure.
-
-    Returns
-    -------
-    Figure
-        Rows from top to bottom.
     """
     clusters = shown["cluster"].unique()
     n_shown = int(shown["place"].max())

@@ -15,11 +15,6 @@ from dekm.results.folders import Record
 def read_history(run: Record) -> pd.DataFrame:
     """Read the history of a run.
 
-    Parameters
-    ----------
-    run : Record
-        Folder of a run.
-
     Returns
     -------
     pandas.DataFrame
@@ -37,19 +32,7 @@ def describe_data(run: Record) -> str:
 
 
 def single_input(inputs: Sequence[Path], description: str) -> Path:
-    """Input of a figure that takes exactly one.
-
-    Parameters
-    ----------
-    inputs : sequence of Path
-        Inputs of the figure.
-    description : str
-        What the input should be, for the error.
-
-    Returns
-    -------
-    Path
-        The input.
+    """The input of a figure that takes exactly one.
 
     Raises
     ------

@@ -87,17 +87,12 @@ def legend_label(text: str) -> str:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Create an empty figure that needs no display.
+    """Create an empty figure, drawn by Agg, which needs no display.
 
     Parameters
     ----------
     width, height : float
         Size in inches.
-
-    Returns
-    -------
-    Figure
-        Figure with a canvas of the Agg backend.
     """
     figure = Figure(figsize=(width, height))
     FigureCanvasAgg(figure)
@@ -105,17 +100,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def save(figure: Figure, folder: Path, name: str) -> None:
-    """Write ``<name>.pdf`` with embedded fonts and ``<name>.png``, both without date and version.
-
-    Parameters
-    ----------
-    figure : Figure
-        Figure.
-    folder : Path
-        Folder of the files, created if it does not exist.
-    name : str
-        Name of the files without suffix.
-    """
+    """Write ``<name>.pdf`` with embedded fonts and ``<name>.png``, both without date and version."""
     removed = dict.fromkeys(("CreationDate", "Creator", "Producer"))
     for suffix, metadata in (("png", {"Software": None}), ("pdf", removed)):
         content = io.BytesIO()  # Matplotlib does not survive a full disk
@@ -127,54 +112,22 @@ def save(figure: Figure, folder: Path, name: str) -> None:
 
 
 def save_data(frame: pd.DataFrame, folder: Path, name: str) -> None:
-    """Write the data of a figure to ``<name>.csv``.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Data.
-    folder : Path
-        Folder of the file.
-    name : str
-        Name of the file without suffix.
-    """
+    """Write the data of a figure to ``<name>.csv``."""
     write_text(folder / f"{name}.csv", to_csv(frame, "%.6g"))
 
 
 def colour(i: int) -> str:
-    """Colour of a class or curve.
-
-    Parameters
-    ----------
-    i : int
-        Number of the class or curve.
-
-    Returns
-    -------
-    str
-        Hexadecimal colour; it repeats after ten.
-    """
+    """Hexadecimal colour of a class or curve; they repeat after ten."""
     return COLOURS[i % len(COLOURS)]
 
 
 def marker(i: int) -> str:
-    """Marker of a class; the pair of colour and marker is unique for fifty classes.
-
-    Parameters
-    ----------
-    i : int
-        Number of the class.
-
-    Returns
-    -------
-    str
-        Marker of Matplotlib.
-    """
+    """Marker of a class; the pair of colour and marker is unique for fifty classes."""
     return MARKERS[(i + i // len(COLOURS)) % len(MARKERS)]
 
 
 def tint(i: int, strength: float = 0.28) -> tuple[float, float, float]:
-    """Colour of a class mixed with white, for areas behind points.
+    """Red, green and blue in [0, 1] of a class's colour mixed with white, for areas behind points.
 
     Parameters
     ----------
@@ -182,53 +135,25 @@ def tint(i: int, strength: float = 0.28) -> tuple[float, float, float]:
         Number of the class.
     strength : float, default=0.28
         Fraction of the colour in the mixture.
-
-    Returns
-    -------
-    tuple of (float, float, float)
-        Red, green and blue in [0, 1].
     """
     red, green, blue = (1 - strength + strength * part for part in to_rgb(colour(i)))
     return red, green, blue
 
 
 def remove_ticks(axes: Axes) -> None:
-    """Remove the ticks and draw all four spines.
-
-    Parameters
-    ----------
-    axes : Axes
-        Axes to change.
-    """
+    """Remove the ticks and draw all four spines."""
     axes.set(xticks=[], yticks=[])
     axes.spines[:].set_visible(True)
 
 
 def label_iterations(axes: Axes) -> None:
-    """Label the x-axis "Iteration" and put its ticks at integers only.
-
-    Parameters
-    ----------
-    axes : Axes
-        Axes to change.
-    """
+    """Label the x-axis "Iteration" and put its ticks at integers only."""
     axes.set_xlabel("Iteration")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=7, min_n_ticks=1))
 
 
 def percent(scores: dict[str, Any]) -> str:
-    """Format ACC and NMI in percent as in the captions of the paper.
-
-    Parameters
-    ----------
-    scores : dict of str to Any
-        Scores in [0, 1].
-
-    Returns
-    -------
-    str
-        "(ACC, NMI)"; empty without ``acc``.
-    """
+    """ACC and NMI in percent as in the captions of the paper, "(ACC, NMI)"; empty without ``acc``."""
     if "acc" not in scores:
         return ""
     return f"({100 * scores['acc']:.1f}, {100 * scores['nmi']:.1f})"

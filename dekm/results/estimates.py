@@ -8,18 +8,10 @@ from dekm.results.status import CellStatus
 
 @dataclass(frozen=True)
 class TimeLeft:
-    """The time that an experiment needs to its end.
+    """The time that an experiment needs to its end."""
 
-    Attributes
-    ----------
-    seconds : float
-        Computing time of the seeds of which something is known.
-    n_unknown : int
-        Number of seeds of which nothing is known.
-    """
-
-    seconds: float
-    n_unknown: int
+    seconds: float  # of the seeds of which something is known
+    n_unknown: int  # seeds of which nothing is known
 
 
 def time_left(cells: Sequence[CellStatus]) -> TimeLeft:

@@ -17,37 +17,17 @@ SILENT_SECONDS = 120.0  # without a heartbeat for so long, a job is taken for de
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a seed that is being made is.
-
-    Attributes
-    ----------
-    host, pid : str, int
-        The process that makes it.
-    unit : str
-        What is counted: "epoch" or "iteration".
-    done : int
-        Number of finished epochs or iterations.
-    total : int
-        Their number at the end, or the largest one.
-    may_stop_early : bool
-        Whether the job may end before `total`.
-    seconds : float
-        Time of the job so far.
-    seconds_per_unit : float or None
-        Mean time of an epoch or iteration; None before two of them are known.
-    latest : dict of str to float
-        What the last epoch or iteration gave: loss, changed, scores.
-    """
+    """Where a seed that is being made is."""
 
     host: str
     pid: int
-    unit: str
-    done: int
-    total: int
-    may_stop_early: bool
-    seconds: float
-    seconds_per_unit: float | None
-    latest: dict[str, float]
+    unit: str  # what is counted: "epoch" or "iteration"
+    done: int  # finished ones
+    total: int  # at the end, or at most
+    may_stop_early: bool  # before `total`
+    seconds: float  # of the job so far
+    seconds_per_unit: float | None  # mean; None before two of them are known
+    latest: dict[str, float]  # what the last one gave: loss, changed, scores
 
     @property
     def seconds_left(self) -> float | None:

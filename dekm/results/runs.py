@@ -1,7 +1,7 @@
 """All runs of a folder of results, read once; tables, ranks, claims and advice read nothing else."""
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-Cell = tuple[str, str]
+CellKey = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class Runs:
         What is wrong with the seeds or the summary of a cell that has them and does not count; one line each.
     """
 
-    cells: Mapping[Cell, list[Record]]
-    problems: Mapping[Cell, list[str]]
+    cells: Mapping[CellKey, list[Record]]
+    problems: Mapping[CellKey, list[str]]
 
     def of_dataset(self, dataset: str) -> dict[str, list[Record]]:
         """The runs on a dataset by method, without those of figures alone."""
@@ -64,7 +64,7 @@ class Runs:
         return pd.DataFrame(rows, columns=None if rows else columns)
 
 
-def read_runs(results: ResultSet, cells: Iterable[Cell] | None = None) -> Runs:
+def read_runs(results: ResultSet, cells: Iterable[CellKey] | None = None) -> Runs:
     """Read the runs of finished cells; seeds that do not count are named in warnings.
 
     Parameters
@@ -102,9 +102,3 @@ def read_cell(folder: CellFolder) -> tuple[list[Record], list[str]]:
         except InputError as error:
             problems.append(str(error))
     return records, problems
-
-
-def first_records(runs: Runs, methods: Sequence[str], dataset: str) -> dict[str, Record]:
-    """The first run of each method on a dataset."""
-    found = {method: runs.cells.get((dataset, method), []) for method in methods}
-    return {method: records[0] for method, records in found.items() if records}

@@ -24,64 +24,30 @@ INNER_LAYERS = (500 * 500 + 500 * 2000 + 2000 * 10) // 500
 
 @dataclass(frozen=True)
 class UnfinishedSeed:
-    """A seed that is being made, or whose job was killed.
-
-    Attributes
-    ----------
-    seed : int
-        The seed.
-    progress : Progress or None
-        Where its job is, or was; None if that is unknown.
-    alive : bool
-        Whether the job runs.
-    """
+    """A seed that is being made, or whose job was killed."""
 
     seed: int
-    progress: Progress | None
-    alive: bool
+    progress: Progress | None  # None if it is not known where its job is, or was
+    alive: bool  # whether the job runs
 
 
 @dataclass(frozen=True)
 class CellStatus:
-    """The state of a pretraining, or of one method on one dataset.
-
-    Attributes
-    ----------
-    stage, dataset, subject, label : str
-        What the cell is; the subject is the key of its method or architecture.
-    seeds : sequence of int
-        The seeds that the experiment has.
-    seconds : dict of int to float
-        The measured time of each complete seed.
-    unfinished : list of UnfinishedSeed
-        The seeds that have begun and are not complete.
-    checkpoints : list of int
-        The seeds with a checkpoint.
-    error : str
-        The last line of the log of a failed job; empty if none has failed.
-    work : int
-        Work of a pass over the samples (`work_of`); 0 if the data are not prepared.
-    has_images : bool
-        Whether the samples are images, for which many methods have another network.
-    damaged : dict of int to str
-        What is wrong with the seeds that are damaged, or lie in the folder of another one.
-    warnings : str
-        What its complete seeds warn of; empty if none does.
-    """
+    """The state of a pretraining, or of one method on one dataset."""
 
     stage: str
     dataset: str
-    subject: str
+    subject: str  # key of its method or architecture
     label: str
-    seeds: Sequence[int]
-    seconds: dict[int, float] = field(default_factory=dict)
-    unfinished: list[UnfinishedSeed] = field(default_factory=list)
-    checkpoints: list[int] = field(default_factory=list)
-    error: str = ""
-    work: int = 0
-    has_images: bool = False
-    damaged: dict[int, str] = field(default_factory=dict)
-    warnings: str = ""
+    seeds: Sequence[int]  # that the experiment has
+    seconds: dict[int, float] = field(default_factory=dict)  # measured time of each complete seed
+    unfinished: list[UnfinishedSeed] = field(default_factory=list)  # that have begun
+    checkpoints: list[int] = field(default_factory=list)  # the seeds with one
+    error: str = ""  # the last line of the log of a failed job
+    work: int = 0  # of a pass over the samples (`work_of`); 0 if the data are not prepared
+    has_images: bool = False  # many methods have another network for them
+    damaged: dict[int, str] = field(default_factory=dict)  # what is wrong with seeds, or with their place
+    warnings: str = ""  # of the complete seeds
 
     @property
     def state(self) -> State:
@@ -109,24 +75,12 @@ class CellStatus:
 
 @dataclass(frozen=True)
 class Status:
-    """The state of an experiment.
+    """The state of an experiment."""
 
-    Attributes
-    ----------
-    path : Path
-        Folder of its results.
-    cells : list of CellStatus
-        Its cells, those of a dataset together.
-    left_out : mapping of str to str
-        Why datasets are left out.
-    planned : bool
-        Whether the folder says what the experiment consists of; otherwise only what has begun is known.
-    """
-
-    path: Path
-    cells: list[CellStatus]
-    left_out: Mapping[str, str]
-    planned: bool
+    path: Path  # of its results
+    cells: list[CellStatus]  # those of a dataset together
+    left_out: Mapping[str, str]  # why datasets are left out
+    planned: bool  # whether the folder says what the experiment consists of, not only what has begun
 
 
 def find_results(folders: Iterable[Path]) -> Iterator[Path]:

@@ -46,21 +46,7 @@ def write_table2(
     *,
     left_out: Mapping[str, str] | None = None,
 ) -> None:
-    """Write Table II as ``table2.csv``, ``.md``, ``.tex`` and ``.html``.
-
-    Parameters
-    ----------
-    results : Path
-        Folder of results.
-    datasets : sequence of str
-        Rows of the table.
-    paper_file : Path
-        CSV file of the paper's Table II.
-    folder : Path
-        Folder of the files to write.
-    left_out : mapping of str to str, optional
-        Reason for each dataset that was left out on purpose.
-    """
+    """Write Table II as ``table2.csv``, ``.md``, ``.tex`` and ``.html``."""
     rows = table2(results, datasets, read_table(paper_file, *TABLE2_COLUMNS), left_out=left_out)
     grid = table2_grid(rows)
     _write(folder, rows, grid)

@@ -23,13 +23,6 @@ class Score(NamedTuple):
 def runs_of(results: LoadedResults, metrics: Sequence[str]) -> pd.DataFrame:
     """Scores of the single runs.
 
-    Parameters
-    ----------
-    results : LoadedResults
-        Runs and cells.
-    metrics : sequence of str
-        Metrics.
-
     Returns
     -------
     pandas.DataFrame
@@ -44,18 +37,7 @@ def runs_of(results: LoadedResults, metrics: Sequence[str]) -> pd.DataFrame:
 
 
 def by_cell(runs: pd.DataFrame) -> dict[tuple[str, str, str], dict[int, Score]]:
-    """Scores of each cell.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Runs as `runs_of` returns them.
-
-    Returns
-    -------
-    dict of tuple of (str, str, str) to dict of int to Score
-        For each dataset, method and metric, the scores by seed.
-    """
+    """The scores by seed of each dataset, method and metric."""
     cells: dict[tuple[str, str, str], dict[int, Score]] = {}
     columns = [*RUN_KEYS, "seed", "value", "pretrained"]
     for *key, seed, value, pretrained in runs[columns].itertuples(index=False):
@@ -69,15 +51,7 @@ def difference(a: Mapping[int, Score], b: Mapping[int, Score]) -> Difference:
     Runs that start from the same autoencoder are paired. With fewer than two such pairs all runs are
     independent: Welch.
 
-    Parameters
-    ----------
-    a, b : mapping of int to Score
-        Scores by seed, at least one.
-
-    Returns
-    -------
-    Difference
-        Mean of a minus mean of b; not testable if either has fewer than two seeds.
+    It is the mean of a minus that of b; not testable if either has fewer than two seeds.
     """
     pairs = [(a[seed], b[seed]) for seed in sorted(a.keys() & b.keys())]
     shared = [(x.value, y.value) for x, y in pairs if x.pretrained and x.pretrained == y.pretrained]
@@ -93,13 +67,6 @@ def _moments(scores: Mapping[int, Score]) -> tuple[float, float, int]:
 
 def averages(results: LoadedResults, metrics: Mapping[str, Sequence[str]]) -> pd.DataFrame:
     """Means and standard deviations over seeds.
-
-    Parameters
-    ----------
-    results : LoadedResults
-        Runs and cells.
-    metrics : mapping of str to sequence of str
-        Metrics of each dataset.
 
     Returns
     -------
@@ -162,11 +129,6 @@ def not_in_paper(cells: pd.DataFrame) -> set[str]:
 def rename_paper(paper: pd.DataFrame) -> pd.DataFrame:
     """Columns of the paper's numbers beside ours.
 
-    Parameters
-    ----------
-    paper : pandas.DataFrame
-        The paper's numbers, as `table3` takes them.
-
     Returns
     -------
     pandas.DataFrame
@@ -179,13 +141,6 @@ def rename_paper(paper: pd.DataFrame) -> pd.DataFrame:
 
 def rank(cells: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """Rank the cells within each dataset and metric.
-
-    Parameters
-    ----------
-    cells : pandas.DataFrame
-        Cells as `averages` returns them.
-    runs : pandas.DataFrame
-        Their runs as `runs_of` returns them.
 
     Returns
     -------

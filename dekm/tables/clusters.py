@@ -19,7 +19,7 @@ FIGURES = ("embedding", "samples")
 PURITY = "Purity: the share of the most frequent true class among the labelled samples of a cluster."
 N_SAMPLES = 5
 N_FEATURES = 6
-COLUMNS = ("cluster", "n_samples", "main_class", "purity", "features", "typical", "ambiguous")
+DESCRIBED = ("cluster", "n_samples", "main_class", "purity", "features", "typical", "ambiguous")
 
 
 def shown_run(runs: Runs, dataset: str, methods: Sequence[str]) -> Record | None:
@@ -35,7 +35,7 @@ def clusters(run: Record) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row per cluster, the largest first: `COLUMNS`. The main class is the most frequent one, and the
+        One row per cluster, the largest first: `DESCRIBED`. The main class is the most frequent one, and the
         purity its share in percent; the features are those whose means differ most from the means of all
         samples; lists are separated by semicolons.
     """
@@ -50,7 +50,7 @@ def clusters(run: Record) -> pd.DataFrame:
     for kind in ("typical", "ambiguous"):
         named = typical[(typical["kind"] == kind) & (typical["place"] <= N_SAMPLES)]
         rows[kind] = rows["cluster"].map(named.groupby("cluster")["name"].agg("; ".join)).fillna("")
-    return rows[list(COLUMNS)].sort_values("n_samples", ascending=False, kind="stable")
+    return rows[list(DESCRIBED)].sort_values("n_samples", ascending=False, kind="stable")
 
 
 def without_common_folder(names: Sequence[str]) -> list[str]:

@@ -11,12 +11,11 @@ from dekm.files.reading import damaged
 from dekm.files.tables import read_table
 from dekm.results.result_set import ResultSet
 from dekm.results.runs import read_runs
-from dekm.tables.cells import PERCENT, averages
+from dekm.tables.cells import PERCENT, RUN_KEYS, averages
 from dekm.tables.loading import is_subsample, select
 from dekm.tables.rendering.grid import Cell, Grid
 from dekm.tables.statistics.inference import LEVEL, RESOLUTION, holm, welch
 
-KEYS = ["dataset", "method", "metric"]
 VALUES = ["mean", "sd", "n_seeds"]
 WITHOUT_LABELS = ("inertia", "silhouette", "davies_bouldin")  # compared for datasets without true labels
 DIFFER = ("higher", "lower")
@@ -30,17 +29,12 @@ def compare(results: Path, reference: Path) -> pd.DataFrame:
     The tests are Welch's, corrected for the number of cells by Holm's method: if the two sets have equal
     expected values, the probability of any "higher" or "lower" is at most `LEVEL`.
 
-    Parameters
-    ----------
-    results, reference : Path
-        Folder of results, folder of tables, or a ``table3.csv``.
-
     Returns
     -------
     pandas.DataFrame
-        One row per cell of either set: `KEYS`, `VALUES`, those of the reference, difference, p (corrected;
-        NaN if not tested) and verdict: "higher", "lower", "no difference found", `ONE_SEED` (in either set),
-        `OTHER_DATA` (a subsample in one of them), `NOT_IN_REFERENCE` or `NOT_IN_RESULTS`.
+        One row per cell of either set: `RUN_KEYS`, `VALUES`, those of the reference, difference, p
+        (corrected; NaN if not tested) and verdict: "higher", "lower", "no difference found", `ONE_SEED` (in
+        either set), `OTHER_DATA` (a subsample in one of them), `NOT_IN_REFERENCE` or `NOT_IN_RESULTS`.
 
     Raises
     ------
@@ -50,7 +44,7 @@ def compare(results: Path, reference: Path) -> pd.DataFrame:
     ours, theirs = read_means(results), read_means(reference)
     common = set(ours["metric"]) & set(theirs["metric"])
     ours, theirs = (frame[frame["metric"].isin(common)] for frame in (ours, theirs))
-    both = ours.merge(theirs, on=KEYS, how="outer", suffixes=("", "_reference"), indicator="side")
+    both = ours.merge(theirs, on=RUN_KEYS, how="outer", suffixes=("", "_reference"), indicator="side")
     both["difference"] = both["mean"] - both["mean_reference"]
     smallest = both[["n_seeds", "n_seeds_reference"]].min(axis="columns", skipna=False)
     conditions = {
@@ -66,7 +60,7 @@ def compare(results: Path, reference: Path) -> pd.DataFrame:
     both.loc[tested.index, "verdict"] = "no difference found"
     significant = both["p"] <= LEVEL
     both.loc[significant, "verdict"] = np.where(both["difference"][significant] > 0, *DIFFER)
-    return both[[*KEYS, *VALUES, *(f"{name}_reference" for name in VALUES), "difference", "p", "verdict"]]
+    return both[[*RUN_KEYS, *VALUES, *(f"{name}_reference" for name in VALUES), "difference", "p", "verdict"]]
 
 
 def _check_testable(verdicts: pd.Series, results: Path, reference: Path) -> None:
@@ -95,16 +89,11 @@ def _p_values(cells: pd.DataFrame) -> Any:
 def read_means(source: Path) -> pd.DataFrame:
     """Read the means of one set of results.
 
-    Parameters
-    ----------
-    source : Path
-        Folder of results, folder of tables, or a ``table3.csv``.
-
     Returns
     -------
     pandas.DataFrame
-        Columns `KEYS`, `VALUES` and subsample (a footnote, empty for whole datasets); scores are in percent.
-        Cells without runs are dropped.
+        Columns `RUN_KEYS`, `VALUES` and subsample (a footnote, empty for whole datasets); scores are in
+        percent. Cells without runs are dropped.
 
     Raises
     ------
@@ -114,7 +103,7 @@ def read_means(source: Path) -> pd.DataFrame:
     result_set = ResultSet(source)
     means = _means_of_runs(result_set) if result_set.has_runs() else _means_of_table(source)
     means = means.assign(subsample=means["reason"].where(is_subsample(means), "").str.split(";").str[0])
-    return means.loc[means["mean"].notna(), [*KEYS, *VALUES, "subsample"]]
+    return means.loc[means["mean"].notna(), [*RUN_KEYS, *VALUES, "subsample"]]
 
 
 def _means_of_runs(result_set: ResultSet) -> pd.DataFrame:
@@ -136,25 +125,14 @@ def _means_of_table(source: Path) -> pd.DataFrame:
     if file is None:
         raise InputError(f"{source} should be a folder with runs/ or table3.csv, or a table3.csv.")
     remedy = "It should be a table3.csv."
-    means = read_table(file, [*KEYS, "reason"], VALUES, remedy=remedy)
-    if means.duplicated(KEYS).any():
+    means = read_table(file, [*RUN_KEYS, "reason"], VALUES, remedy=remedy)
+    if means.duplicated(RUN_KEYS).any():
         raise damaged(file, "it has a cell twice", remedy)
     return means.fillna({"reason": ""})
 
 
 def compare_grid(rows: pd.DataFrame) -> Grid:
-    """Table of the differences.
-
-    Parameters
-    ----------
-    rows : pandas.DataFrame
-        Cells as `compare` returns them.
-
-    Returns
-    -------
-    Grid
-        One row per cell that is higher or lower; the footnotes count the cells that were not tested.
-    """
+    """Table of the cells that are higher or lower; the footnotes count the cells that were not tested."""
     found = rows[rows["verdict"].isin(DIFFER)]
     lines = [
         [

@@ -78,23 +78,7 @@ def select(
     left_out: Mapping[str, str] | None = None,
     deviations: Mapping[tuple[str, str], str] | None = None,
 ) -> LoadedResults:
-    """Some cells of a folder of results, also those without runs.
-
-    Parameters
-    ----------
-    results : Path
-        Folder of results.
-    runs : Runs
-        Its runs.
-    cells : iterable of (str, str)
-        Datasets and methods.
-    labels : Labels, optional
-        Names of datasets and methods; without one that of the results is used, or the key.
-    left_out : mapping of str to str, optional
-        Reason for each dataset that was left out on purpose.
-    deviations : mapping of tuple of (str, str) to str, optional
-        In what the settings of cells differ from the paper's, by dataset and method.
-    """
+    """Some cells of a folder of results, also those without runs."""
     result_set, wanted = ResultSet(results), list(cells)
     facts = {dataset: read_facts(result_set.data(dataset)) for dataset, _ in wanted}
     names = _labels(labels or Labels(), facts, runs)

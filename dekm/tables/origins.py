@@ -9,11 +9,6 @@ from dekm.tables.rendering.grid import Cell, Grid
 def origins(cells: pd.DataFrame) -> pd.DataFrame:
     """Group the paper's numbers by their origin.
 
-    Parameters
-    ----------
-    cells : pandas.DataFrame
-        Cells as `table3` returns them.
-
     Returns
     -------
     pandas.DataFrame
@@ -38,18 +33,7 @@ def _numbers(group: pd.DataFrame) -> str:
 
 
 def origins_grid(rows: pd.DataFrame) -> Grid:
-    """Table of the origins.
-
-    Parameters
-    ----------
-    rows : pandas.DataFrame
-        Origins as `origins` returns them.
-
-    Returns
-    -------
-    Grid
-        One row per origin.
-    """
+    """Table with a row per origin of the paper's numbers."""
     lines = [
         [
             Cell("" if repeated else row["method_label"]),

@@ -70,18 +70,7 @@ def stability(runs: Sequence[Record]) -> float:
 
 
 def partitions_grid(rows: pd.DataFrame) -> Grid:
-    """Table of the measures.
-
-    Parameters
-    ----------
-    rows : pandas.DataFrame
-        Measures as `partitions` returns them.
-
-    Returns
-    -------
-    Grid
-        One row per dataset and method.
-    """
+    """Table of the measures, with a row per dataset and method."""
     header = [("", "Dataset"), ("", "Method"), *((upper, lower) for upper, lower, _ in MEASURES.values())]
     lines = [
         [Cell(row["dataset_label"]), Cell(row["method_label"]), *(_cell(row, name) for name in MEASURES)]

@@ -38,24 +38,6 @@ def publish(
 ) -> None:
     """Write the tables of all finished cells, the figures, the histories and a record of each run.
 
-    Parameters
-    ----------
-    results : Path
-        Folder of results, which need not be complete.
-    out : Path
-        Folder to write; it gets the tables, ``runs.csv`` with a row per seed, ``history/`` with a row per
-        iteration of each run, ``figures/`` with the figures as PNG, and a ``README.md`` that says on which
-        machine and from which commit all was made, and what is missing. What an earlier call wrote and this
-        one does not is removed; other files stay.
-    paper : Path
-        Folder of the paper's numbers.
-    methods : sequence of str
-        Rows of Table III; methods of the user that were run are added.
-    labels : Labels, optional
-        Names of datasets and methods.
-    deviations : mapping of tuple of (str, str) to str, optional
-        In what the settings of cells differ from the paper's, by dataset and method.
-
     Raises
     ------
     InputError

@@ -10,10 +10,10 @@ from dekm.tables.loading import LoadedResults
 from dekm.tables.rendering.grid import Cell, Grid, Notes
 from dekm.tables.statistics.inference import LEVEL
 
-SCORES = ("ari", "f1")
+FURTHER_SCORES = ("ari", "f1")
 FURTHER = ("n_clusters_found", "seconds", "peak_memory")
 RESULTS = "Clustering results"  # title where the paper has no numbers
-LABELS = {
+METRIC_LABELS = {
     "acc": "ACC",
     "nmi": "NMI",
     "ari": "ARI",
@@ -48,20 +48,7 @@ WITHOUT_LABELS = (
 
 
 def score_grid(cells: pd.DataFrame, starts: str = "") -> Grid:
-    """Table III with the paper's numbers beside ours.
-
-    Parameters
-    ----------
-    cells : pandas.DataFrame
-        Cells as `table3` returns them.
-    starts : str, default=""
-        Sentence on the autoencoders, as `starts_caption` returns it.
-
-    Returns
-    -------
-    Grid
-        Methods by datasets and metrics.
-    """
+    """Table III, methods by datasets and metrics, with the paper's numbers beside ours."""
     caption = f"{_score_caption(cells)} {starts}".rstrip()
     return _grid("table3", f"Table III: {RESULTS.lower()}" if _has_paper(cells) else RESULTS, cells, caption)
 
@@ -77,7 +64,7 @@ def further_cells(results: LoadedResults) -> pd.DataFrame:
     """
     datasets = results.cells["dataset"].unique()
     labelled = {dataset: "acc" in results.scores[dataset] for dataset in datasets}
-    wanted = {dataset: (*(SCORES if labelled[dataset] else ()), *FURTHER) for dataset in datasets}
+    wanted = {dataset: (*(FURTHER_SCORES if labelled[dataset] else ()), *FURTHER) for dataset in datasets}
     cells = averages(results, wanted)
     memory = cells["metric"] == "peak_memory"
     if "peak_memory" in results.runs:
@@ -86,23 +73,12 @@ def further_cells(results: LoadedResults) -> pd.DataFrame:
         cells.loc[memory, "mean"] = largest.reindex(keys).to_numpy()
     cells["sd"] = cells["sd"].mask(memory)
     cells["reason"] = cells["reason"].mask(memory, "")
-    return rank(cells, runs_of(results, SCORES))
+    return rank(cells, runs_of(results, FURTHER_SCORES))
 
 
 def further_grid(cells: pd.DataFrame) -> Grid:
-    """Table of ARI, F1, time and memory.
-
-    Parameters
-    ----------
-    cells : pandas.DataFrame
-        Cells as `further_cells` returns them.
-
-    Returns
-    -------
-    Grid
-        Methods by datasets and metrics.
-    """
-    has_scores = bool(set(cells["metric"]) & {*SCORES})
+    """Table of ARI, F1, time and memory, methods by datasets and metrics."""
+    has_scores = bool(set(cells["metric"]) & {*FURTHER_SCORES})
     scores = "ARI, and F1 as the mean over the classes under the mapping of ACC, in percent; "
     seeds = _seeds(cells)
     caption = (
@@ -132,7 +108,7 @@ def _grid(name: str, title: str, cells: pd.DataFrame, caption: str) -> Grid:
         for method, label in dict(zip(cells["method"], cells["method_label"], strict=True)).items()
     ]
     header = [
-        (label, LABELS[metric])
+        (label, METRIC_LABELS[metric])
         for label, metric in zip(columns["dataset_label"], columns["metric"], strict=True)
     ]
     return Grid(name, title, [("", "Method"), *header], rows, caption, notes.texts)

@@ -6,18 +6,9 @@ import pandas as pd
 
 
 def starts_caption(runs: pd.DataFrame) -> str:
-    """Sentence on the methods that share their autoencoders.
+    """Sentence on the groups of methods that start from the same autoencoders wherever both were run.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Runs as `read_results` returns them.
-
-    Returns
-    -------
-    str
-        Groups of methods that start from the same autoencoders wherever both were run; empty if no run
-        started from one.
+    Empty if no run started from one.
     """
     groups: list[tuple[list[str], dict[tuple[str, int], str]]] = []
     started = runs[runs["pretrained"] != ""]

@@ -10,7 +10,7 @@ from dekm.results.result_set import ResultSet
 from dekm.tables.loading import read_facts, subsample_note
 from dekm.tables.rendering.grid import Cell, Grid, Notes
 
-COLUMNS = ("n_samples", "n_clusters", "shape")
+SIZES = ("n_samples", "n_clusters", "shape")
 
 
 def table2(
@@ -53,7 +53,7 @@ def table2(
             "dataset": dataset,
             "label": facts.get("label") or theirs.get("label", dataset),
         }
-        row |= ours | {f"paper_{name}": theirs.get(name) for name in COLUMNS}
+        row |= ours | {f"paper_{name}": theirs.get(name) for name in SIZES}
         rows.append(row | {"reason": _reason(facts, theirs, ours, (left_out or {}).get(dataset))})
     return pd.DataFrame(rows).astype(dict.fromkeys(("n_samples", "n_clusters"), "Int64"))
 
@@ -65,28 +65,17 @@ def _reason(facts: dict[str, Any], theirs: dict[str, Any], ours: dict[str, Any],
         return facts["damaged"]
     if note := subsample_note(facts):
         return note
-    different = [name for name in COLUMNS if theirs and str(theirs[name]) != str(ours[name])]
+    different = [name for name in SIZES if theirs and str(theirs[name]) != str(ours[name])]
     return f"differs from the paper in {', '.join(different)}" if different else ""
 
 
 def table2_grid(rows: pd.DataFrame) -> Grid:
-    """Table II with the paper's numbers beside ours.
-
-    Parameters
-    ----------
-    rows : pandas.DataFrame
-        Rows as `table2` returns them.
-
-    Returns
-    -------
-    Grid
-        One row per dataset.
-    """
+    """Table II, a row per dataset, with the paper's numbers beside ours."""
     notes = Notes()
     lines = [
         [
             Cell(row["label"], note=notes.number(row["reason"])),
-            *(Cell(_text(row[name]), paper=_text(row[f"paper_{name}"], absent="")) for name in COLUMNS),
+            *(Cell(_text(row[name]), paper=_text(row[f"paper_{name}"], absent="")) for name in SIZES),
         ]
         for _, row in rows.iterrows()
     ]

@@ -16,21 +16,10 @@ if TYPE_CHECKING:
 
 
 def log_folder(client: "MlflowClient", run: Any, folder: Path, name: str = "") -> None:
-    """Add the files of a folder to a run of the store.
+    """Add the files of a folder to a run of the store, below the folder `name` of its artifacts.
 
     They become hard links where the artifacts are on the file system of the folder, and copies otherwise.
     Files in a folder of results are replaced and never changed in place, so a link keeps what was logged.
-
-    Parameters
-    ----------
-    client : MlflowClient
-        Client of the store.
-    run : mlflow.entities.Run
-        Run in the store.
-    folder : Path
-        Folder with the files.
-    name : str
-        Folder below the artifacts of the run.
     """
     if urlsplit(run.info.artifact_uri).scheme != "file":
         client.log_artifacts(run.info.run_id, str(folder), name or None)
@@ -64,38 +53,22 @@ def link_or_copy(source: Path, target: Path) -> None:
         shutil.copyfile(source, target)
 
 
+def delete_run(client: "MlflowClient", run: Any) -> None:
+    """Delete a run of the store with its files; MLflow itself keeps these, and so do servers."""
+    client.delete_run(run.info.run_id)
+    if run.info.artifact_uri.startswith("file:"):
+        shutil.rmtree(local_path(run.info.artifact_uri).parent, ignore_errors=True)
+
+
 def outputs_digest(results: ResultSet) -> str | None:
-    """Digest of the tables and figures of a result set.
-
-    Parameters
-    ----------
-    results : ResultSet
-        Folder of results.
-
-    Returns
-    -------
-    str or None
-        None if there are no such files.
-    """
+    """Digest of the tables and figures of a result set; None without any."""
     files = [file for folder in results.outputs().values() for file in sorted(folder.glob("**/*"))]
     files = [file for file in files if file.is_file() and not file.name.startswith(".")]
     return files_digest(files) if files else None
 
 
 def log_outputs(client: "MlflowClient", experiment_id: str, results: ResultSet, id_: str) -> None:
-    """Log the tables and figures of a result set as the files of one run.
-
-    Parameters
-    ----------
-    client : MlflowClient
-        Client of the store.
-    experiment_id : str
-        Experiment of the run.
-    results : ResultSet
-        Folder of results.
-    id_ : str
-        Digest of the files, see `outputs_digest`.
-    """
+    """Log the tables and figures of a result set, whose digest is `id_`, as the files of one run."""
     tags = {"stage": "outputs", "key": "outputs", "id": id_, "current": "yes"}
     run = client.create_run(experiment_id, run_name="tables and figures", tags=tags)
     for name, folder in results.outputs().items():

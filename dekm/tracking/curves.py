@@ -7,26 +7,17 @@ from dekm.errors import InputError
 from dekm.results.folders import Record, SeedFolder
 
 POINTS_PER_CURVE = 200
-SCORES = {"acc", "nmi", "ari", "f1"}  # all other curves show the training
+UNGROUPED = {"acc", "nmi", "ari", "f1"}  # all other curves show the training
 GROUPS = {"pretrain": "pretrain", "cluster": "train"}  # of the charts that show it, by stage
 
 Point = tuple[str, float, int, int]
 
 
-def curves(seed: SeedFolder) -> Iterator[tuple[str, float, int, int]]:
-    """Iterate over the points of the curves of a run.
+def curves(seed: SeedFolder) -> Iterator[Point]:
+    """The points of the curves of a run; of long ones about `POINTS_PER_CURVE` and the last one.
 
-    Parameters
-    ----------
-    seed : SeedFolder
-        Folder of the run.
-
-    Yields
-    ------
-    tuple of (str, float, int, int)
-        Name (``train/...`` or ``pretrain/...``, of a score its own), value (never NaN), milliseconds since
-        the start of the run, and iteration or epoch. Of long curves about `POINTS_PER_CURVE` evenly spaced
-        points and the last one.
+    Yields name (``train/...`` or ``pretrain/...``, of a score its own), value (never NaN), milliseconds since
+    the start of the run, and iteration or epoch.
     """
     rows = seed.history()
     if rows and "seconds" not in rows[0]:  # of a pretraining: only the time of all epochs is kept
@@ -40,7 +31,7 @@ def curves(seed: SeedFolder) -> Iterator[tuple[str, float, int, int]]:
         ms = int(1000 * row.pop("seconds", 0))
         for name, value in row.items():
             if not math.isnan(value):
-                yield name if name in SCORES else f"{GROUPS[seed.stage]}/{name}", value, ms, step
+                yield name if name in UNGROUPED else f"{GROUPS[seed.stage]}/{name}", value, ms, step
 
 
 def new_points(seed: SeedFolder, logged: int) -> list[Point]:

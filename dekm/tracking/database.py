@@ -25,23 +25,7 @@ ARTIFACTS = "mlartifacts"
 
 
 def tracking_uri(store: Path) -> str:
-    """URI of the database of a store.
-
-    Parameters
-    ----------
-    store : Path
-        Folder of the store.
-
-    Returns
-    -------
-    str
-        URI of an SQLite database.
-
-    Raises
-    ------
-    InputError
-        If the path has a question mark, behind which an URI of a database has its options.
-    """
+    """URI of the database of a store; `InputError` if the path has a '?', behind which options follow."""
     return _uri(store.absolute() / DATABASE)
 
 
@@ -52,11 +36,6 @@ def artifacts_uri(store: Path, name: str) -> str:
 
 def open_store(store: Path) -> tuple["MlflowClient", bool]:
     """Open the database of a store, which is created if it does not exist; needs the lock of the store.
-
-    Parameters
-    ----------
-    store : Path
-        Folder of the store.
 
     Returns
     -------
@@ -81,10 +60,7 @@ def open_store(store: Path) -> tuple["MlflowClient", bool]:
 
 
 def find_problem(store: Path) -> str:
-    """Why the database of a store cannot be used; empty if it can.
-
-    A database is unusable if it is none, if MLflow did not finish to create or migrate it, or if it was made
-    for artifacts at another place.
+    """Why the database of a store is none, of another version or place; empty if it can be used.
 
     Raises
     ------
@@ -97,19 +73,14 @@ def find_problem(store: Path) -> str:
     try:
         # Not read-only: the journal that a killed writer left has to be rolled back.
         with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=rw", uri=True)) as connection:
-            tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
-            if not {"alembic_version", "experiments"} <= tables:
-                return "was not made to its end"
             versions = connection.execute("SELECT version_num FROM alembic_version").fetchall()
             places = connection.execute("SELECT artifact_location FROM experiments").fetchall()
-    except sqlite3.OperationalError as error:
-        raise InputError(f"{database} cannot be opened: {error}.") from error
     except sqlite3.DatabaseError as error:
+        if isinstance(error, sqlite3.OperationalError) and "no such table" not in str(error):
+            raise InputError(f"{database} cannot be opened: {error}.") from error
         return f"is damaged ({error})"
-    if any(name.startswith("_alembic_tmp_") for name in tables):
-        return "was not made to its end"
     if versions != [(_newest_version(),)]:
-        return "was made by another version of MLflow, or not to its end"
+        return "was made by another version of MLflow"
     if any(_is_elsewhere(place, store) for (place,) in places if place):
         return "was made when the project was at another place"
     return ""

@@ -10,7 +10,7 @@ from dekm.markup import markdown
 from dekm.results.folders import SeedFolder, read_record
 from dekm.results.progress import Progress, read_progress
 from dekm.tracking.artifacts import log_folder
-from dekm.tracking.curves import SCORES, Point, curves, new_points
+from dekm.tracking.curves import UNGROUPED, Point, curves, new_points
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -22,30 +22,20 @@ METRICS_PER_BATCH = 800  # MLflow takes 1,000 metrics, parameters and tags at a 
 
 
 def log_run(client: "MlflowClient", experiment_id: str, seed: SeedFolder) -> None:
-    """Log one complete run: parameters, tags, data, curves, final metrics and files.
-
-    Parameters
-    ----------
-    client : MlflowClient
-        Client of the store.
-    experiment_id : str
-        Experiment of the run.
-    seed : SeedFolder
-        Folder of the run.
-    """
+    """Log one complete run: parameters, tags, data, curves, final metrics and files."""
     from mlflow.entities import Metric
 
     with readable(seed.path, "run", remedy=seed.remedy):  # all of it before the store is changed
-        seed = read_record(seed.path)
-        final, points, end = seed.metrics, list(curves(seed)), created_at(seed)
+        record = read_record(seed.path)
+        final, points, end = record.metrics, list(curves(record)), created_at(record)
         start = end - int(final["seconds"] * 1000)
         metrics = [Metric(name, value, start + ms, step) for name, value, ms, step in points]
         metrics += [Metric(name, value, end, 0) for name, value in final_values(final, points).items()]
-    run = start_run(client, experiment_id, seed, start=start, metrics=metrics[:METRICS_PER_BATCH])
+    run = start_run(client, experiment_id, record, start=start, metrics=metrics[:METRICS_PER_BATCH])
     run_id = run.info.run_id
     for i in range(METRICS_PER_BATCH, len(metrics), METRICS_PER_BATCH):
         client.log_batch(run_id, metrics=metrics[i : i + METRICS_PER_BATCH])
-    log_folder(client, run, seed.path)
+    log_folder(client, run, record.path)
     client.set_terminated(run_id, end_time=end)
 
 
@@ -56,7 +46,7 @@ def final_values(final: Mapping[str, Any], points: Sequence[Point]) -> dict[str,
     """
     curves = {name.rpartition("/")[2] for name, *_ in points}
     return {
-        name if name in {*SCORES, "seconds"} else f"partition/{name}": float(value)
+        name if name in {*UNGROUPED, "seconds"} else f"partition/{name}": float(value)
         for name, value in final.items()
         if value is not None and name not in curves
     }
@@ -69,17 +59,7 @@ def log_unfinished_run(client: "MlflowClient", experiment_id: str, seed: SeedFol
 
 
 def log_new_points(client: "MlflowClient", run: Any, seed: SeedFolder) -> None:
-    """Log the new points of the curves of a run in progress.
-
-    Parameters
-    ----------
-    client : MlflowClient
-        Client of the store.
-    run : mlflow.entities.Run
-        Run in the store.
-    seed : SeedFolder
-        Folder of the run in progress.
-    """
+    """Log the new points of the curves of a run in progress."""
     points = new_points(seed, int(run.data.tags.get("logged_step", -1)))
     log_points(client, run, points, read_progress(seed.file("progress")))
 
@@ -105,27 +85,9 @@ def start_run(
     start: int,
     metrics: "Sequence[Metric]" = (),
 ) -> Any:
-    """Create a run with its tags, parameters, data and description, and first metrics.
+    """Create a run with its tags, parameters, data and description, and first metrics; it stays open.
 
-    Few calls, since each is a transaction that waits for the disk.
-
-    Parameters
-    ----------
-    client : MlflowClient
-        Client of the store.
-    experiment_id : str
-        Experiment of the run.
-    seed : SeedFolder
-        Folder of the run.
-    start : int
-        Start time in milliseconds since the epoch.
-    metrics : sequence of mlflow.entities.Metric
-        Its first metrics, at most `METRICS_PER_BATCH`.
-
-    Returns
-    -------
-    mlflow.entities.Run
-        The created run, which is still open.
+    Few calls, since each is a transaction that waits for the disk. Times are in ms since the epoch.
     """
     from mlflow.entities import Dataset, DatasetInput, Param
 
@@ -160,45 +122,19 @@ def start_run(
 
 
 def parameters(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """All parameters of a run and of its pretraining; of a run of an earlier version the explicit ones."""
+    """All parameters of a run and of its pretraining."""
     pretraining = {f"pretraining.{name}": value for name, value in facts.get("pretraining", {}).items()}
     return dict(facts.get("parameters", facts["settings"])) | pretraining
 
 
 def created_at(seed: SeedFolder) -> int:
-    """Creation time of a run's facts.
-
-    Parameters
-    ----------
-    seed : SeedFolder
-        Folder of the run.
-
-    Returns
-    -------
-    int
-        Milliseconds since the epoch.
-    """
+    """Time at which the facts of a seed were written, in ms since the epoch."""
     with readable(seed.file("facts"), "description of a run", remedy=seed.remedy):
         return int(dt.datetime.fromisoformat(seed.facts["created"]).timestamp() * 1000)
 
 
 def links(client: "MlflowClient", experiment_id: str, seed: SeedFolder) -> str:
-    """Links between a pretraining and the runs that started from it.
-
-    Parameters
-    ----------
-    client : MlflowClient
-        Client of the store.
-    experiment_id : str
-        Experiment of the run.
-    seed : SeedFolder
-        Folder of the run.
-
-    Returns
-    -------
-    str
-        Markdown; empty for a run without pretraining, or if that is not in the store.
-    """
+    """Links between a pretraining and the runs that started from it, as Markdown; empty without any."""
     if seed.stage == "pretrain":
         query = quote(f'tags.pretrained = "{seed.facts["key"]}"')
         return f"[Runs that started from it](#/experiments/{experiment_id}/runs?searchFilter={query})."
@@ -211,18 +147,7 @@ def links(client: "MlflowClient", experiment_id: str, seed: SeedFolder) -> str:
 
 
 def note(seed: SeedFolder) -> str:
-    """Description of a run on its page of the MLflow UI.
-
-    Parameters
-    ----------
-    seed : SeedFolder
-        Folder of the run.
-
-    Returns
-    -------
-    str
-        Markdown.
-    """
+    """Description of a run on its page of the MLflow UI, as Markdown."""
     facts = seed.facts
     versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
     return (

@@ -30,17 +30,7 @@ PENDING = "pending"  # in the file that the workflow takes for a sign of a compl
 
 
 def read_store(store: str) -> Path | str:
-    """A store as the user gives it.
-
-    Parameters
-    ----------
-    store : str
-        A folder, or the address of a server.
-
-    Returns
-    -------
-    Path or str
-        The folder, or the address without a slash at its end.
+    """A store as the user gives it: a folder, or the address of a server without a slash at its end.
 
     Raises
     ------
@@ -94,12 +84,7 @@ def read_origin(results: Path) -> str:
 def open_client(address: str, origin: str) -> "MlflowClient":
     """A client of a server that creates, finds and so deletes only the runs of one folder of results.
 
-    Parameters
-    ----------
-    address : str
-        Address of the server; MLflow reads the token or the user from its own variables.
-    origin : str
-        Identity of the folder, see `read_origin`.
+    `origin` is the identity of the folder, see `read_origin`; MLflow reads token or user from its variables.
     """
     from mlflow import MlflowClient
 

@@ -6,7 +6,6 @@ process at a time updates the store from the folders; an update can be repeated 
 
 import logging
 import os
-import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,8 +14,8 @@ from dekm.errors import InputError, first_line, shown
 from dekm.files import locked
 from dekm.files.atomic import named_errors
 from dekm.results.result_set import RESERVED, ResultSet, result_sets
-from dekm.tracking.artifacts import log_outputs, log_pages, outputs_digest
-from dekm.tracking.database import artifacts_uri, local_path, open_store
+from dekm.tracking.artifacts import delete_run, log_outputs, log_pages, outputs_digest
+from dekm.tracking.database import artifacts_uri, open_store
 from dekm.tracking.runs import log_new_points, log_run, log_unfinished_run
 from dekm.tracking.server import DEFAULTS, open_client, read_origin, server_errors
 from dekm.tracking.views import view_tags
@@ -33,12 +32,7 @@ def sync_all(results: Sequence[Path], store: Path | str) -> None:
     A run that cannot be read is named in a warning and left out. If the database has to be made again, all
     folders of results in the folder of the store are logged.
 
-    Parameters
-    ----------
-    results : sequence of Path
-        Folders of results.
-    store : Path or str
-        Folder of the store, created if it does not exist; or the address of a server.
+    `store` is a folder, created if it does not exist, or the address of a server.
 
     Raises
     ------
@@ -96,18 +90,10 @@ def _sync_opened(results: Sequence[Path], store: Path) -> None:
 
 
 def sync(client: "MlflowClient", results: ResultSet, artifacts: str | None) -> None:
-    """Update the experiment of one folder of results.
+    """Update the experiment of one folder of results, which has its name.
 
     Logs each run that the store lacks exactly once, and deletes runs that an interrupted update left open.
-
-    Parameters
-    ----------
-    client : MlflowClient
-        Client of the store.
-    results : ResultSet
-        Folder of results; its name is that of the experiment.
-    artifacts : str or None
-        URI of the experiment's artifacts; None for the place that a server chooses.
+    `artifacts` is the URI of the experiment's artifacts; None for the place that a server chooses.
     """
     experiment_id = _open_experiment(client, results.path.resolve().name, artifacts)
     seeds = {seed.facts["id"]: seed for seed in results.seeds()}
@@ -124,7 +110,7 @@ def sync(client: "MlflowClient", results: ResultSet, artifacts: str | None) -> N
         elif tags["id"] in unfinished:
             _skip_damaged(log_new_points, client, run, unfinished.pop(tags["id"]))
         elif run.info.status != "FINISHED" or is_replaced(tags, keys, seeds):
-            client.delete_run(run.info.run_id)
+            delete_run(client, run)
         else:
             known.add(tags["id"])
             _mark_current(client, run, keys)
@@ -136,7 +122,6 @@ def sync(client: "MlflowClient", results: ResultSet, artifacts: str | None) -> N
         _skip_damaged(log_unfinished_run, client, experiment_id, seed)
     if pages := results.pages():
         log_pages(client, list(stored_runs(client, experiment_id)), pages)
-    _remove_artifacts_of_deleted_runs(client, experiment_id)
     logger.info("%s: %d runs added to MLflow, %d already in it", results.path.name, added, len(known))
 
 
@@ -172,53 +157,17 @@ def _mark_current(client: "MlflowClient", run: Any, keys: Collection[str]) -> No
 
 
 def is_replaced(tags: Mapping[str, str], keys: Collection[str], ids: Collection[str]) -> bool:
-    """Whether newer results have replaced a stored run that is no longer in the folder of results.
+    """Whether newer results have replaced a stored run: tables and figures, or a seed under its key.
 
-    Parameters
-    ----------
-    tags : mapping of str to str
-        Tags of the stored run.
-    keys, ids : collection of str
-        Keys and ids of the complete seeds in the folder.
-
-    Returns
-    -------
-    bool
-        True for tables and figures, and for a run whose key belongs to a seed with another id.
+    `keys` and `ids` are those of the complete seeds in the folder of results.
     """
     return tags["stage"] == "outputs" or (tags["key"] in keys and tags["id"] not in ids)
 
 
-def _remove_artifacts_of_deleted_runs(client: "MlflowClient", experiment_id: str) -> None:
-    """Remove the files of runs that an update has deleted; MLflow itself keeps them, and so do servers."""
-    from mlflow.entities import ViewType
-
-    for run in stored_runs(client, experiment_id, ViewType.DELETED_ONLY):
-        folder = local_path(run.info.artifact_uri)
-        is_local = run.info.artifact_uri.startswith("file:") and folder.is_dir()
-        if is_local and {"id", "key"} <= run.data.tags.keys():
-            shutil.rmtree(folder.parent, ignore_errors=True)
-
-
-def stored_runs(client: "MlflowClient", experiment_id: str, view: int = 1) -> Iterator[Any]:
-    """Iterate over the runs of an experiment.
-
-    Parameters
-    ----------
-    client : MlflowClient
-        Client of the store.
-    experiment_id : str
-        Experiment.
-    view : int
-        A constant of MLflow's ``ViewType``; by default the runs that are not deleted.
-
-    Yields
-    ------
-    mlflow.entities.Run
-        Run.
-    """
-    page = client.search_runs([experiment_id], run_view_type=view)
+def stored_runs(client: "MlflowClient", experiment_id: str) -> Iterator[Any]:
+    """The runs of an experiment that are not deleted."""
+    page = client.search_runs([experiment_id])
     yield from page
     while page.token:
-        page = client.search_runs([experiment_id], run_view_type=view, page_token=page.token)
+        page = client.search_runs([experiment_id], page_token=page.token)
         yield from page
