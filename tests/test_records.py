@@ -97,6 +97,14 @@ def run_under_other_settings(results: Path) -> None:
     shutil.copytree(other / RUN, results / RUN)
 
 
+def run_again_and_restore(results: Path) -> None:
+    """The old folder of a seed in the place of the one that was made again under the same key."""
+    shutil.copytree(results / RUN, results / "old")
+    cluster_cell(results, "digits", "dekm", [0, 1], SETTINGS["dekm"], device="cpu", fresh=True)
+    shutil.rmtree(results / RUN)
+    (results / "old").rename(results / RUN)
+
+
 CHANGES: dict[str, Callable[[Path], object]] = {
     "an edited score": edit_score,
     "an edited score without a manifest": lambda results: (
@@ -104,6 +112,7 @@ CHANGES: dict[str, Callable[[Path], object]] = {
         (results / RUN / "manifest.json").unlink(),
     ),
     "a seed of other settings": run_under_other_settings,
+    "a seed of an earlier run": lambda results: run_again_and_restore(results),
     "a seed copied over another": lambda results: replace(results, "runs/digits/dekm/seed1", RUN),
     "two seeds swapped": lambda results: swap(results, RUN, "runs/digits/dekm/seed1"),
     "a run of another method": lambda results: replace(results, "runs/digits/k_means/seed0", RUN),
@@ -139,7 +148,7 @@ def test_a_changed_run_is_named_and_not_counted(
         assert f"damaged  digits dekm, seed 0: {results / RUN}" in describe(read_status(results))
         images = results.with_name("images.npy")
         np.save(images, np.random.default_rng(0).random((3, 8, 8, 1), np.float32))
-        if "other" not in [path.name for path in results.parent.iterdir()]:
+        if change not in (run_under_other_settings, CHANGES["a seed of an earlier run"]):  # whole in itself
             with pytest.raises(InputError, match=str(results / RUN)):
                 write_predictions(results / RUN, {"path": str(images)}, results / "p.csv", device="cpu")
     means = read_means(results).query("method == 'dekm' and metric == 'acc'")
@@ -165,7 +174,7 @@ def test_a_summary_holds_no_score_that_could_be_printed(results: Path) -> None:
     before = table(results)
     file = results / "runs/digits/dekm/summary.json"
     assert read_json(file).keys() == {"seeds"}
-    assert all(isinstance(key, str) for key in read_json(file)["seeds"].values())
+    assert all(entry.keys() == {"key", "id"} for entry in read_json(file)["seeds"].values())
     write_json(file, read_json(file) | {"acc": 0.123, "label": "Other"})
     pd.testing.assert_frame_equal(table(results), before)
     shutil.copy(results / "runs/digits/dec/summary.json", file)

@@ -4,7 +4,6 @@ Every seed has a folder under a key: the digest of everything that decides the r
 has its key is not run again.
 """
 
-import contextlib
 import logging
 import time
 from collections.abc import Callable, Mapping
@@ -85,7 +84,6 @@ class Cell:
         if unseen := describe_unseen_gpu(device):
             logger.warning("%s", unseen)
         self._remove_leftovers()
-        self._forget_summary()
         # In one order, so that two processes that hold locks of a cell never wait for each other.
         runs = [partial(self._run_seed, seed, make, device, fresh) for seed in sorted(self.inputs)]
         try:
@@ -97,7 +95,7 @@ class Cell:
         except KeyboardInterrupt:
             logger.warning("interrupted: %s; run the same command again to continue", self._describe_kept())
             raise
-        write_json(self.folder.summary_file, {"seeds": self._keys()})
+        self._summarize()
 
     def _describe_kept(self) -> str:
         """Which seeds are complete, and which have a checkpoint."""
@@ -128,6 +126,7 @@ class Cell:
                 logger.info("%s: made again, since these have changed: %s", name, changes)
             if fresh:
                 checkpoint_file.unlink(missing_ok=True)
+            self.folder.summary_file.unlink(missing_ok=True)  # it counts the seed that is replaced
             logger.info("%s, on %s", name, device_name(device))
             started = time.time()
             with atomic_folder(target.path) as path:
@@ -162,15 +161,11 @@ class Cell:
                 recover(path)
                 lock.release()
 
-    def _keys(self) -> dict[str, str]:
-        return {str(seed): self.key(seed) for seed in self.inputs}
-
-    def _forget_summary(self) -> None:
-        """Remove a summary of other seeds or settings: it would count what is about to change."""
-        with contextlib.suppress(InputError):
-            if self.folder.counted() == self._keys():
-                return
-        self.folder.summary_file.unlink(missing_ok=True)
+    def _summarize(self) -> None:
+        """Write which seeds count; their ids make the file, and so what is made of it, new with a new run."""
+        facts = {str(seed): self.folder.seed(seed).facts for seed in self.inputs}
+        counted = {seed: {"key": found["key"], "id": found["id"]} for seed, found in facts.items()}
+        write_json(self.folder.summary_file, {"seeds": counted})
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """The folders that results consist of: prepared data, seeds, and the cells above them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,7 +34,7 @@ class CellFolder:
 
     @property
     def summary_file(self) -> Path:
-        """File of the seeds that count, and their keys."""
+        """File of the seeds that count, with their keys and ids."""
         return self.path / "summary.json"
 
     def seed(self, seed: int | str) -> SeedFolder:
@@ -53,15 +54,15 @@ class CellFolder:
         """File of the state of a seed that is being made, from which an interrupted job continues."""
         return self.path / f".seed{seed}.checkpoint.safetensors"
 
-    def counted(self) -> dict[str, str]:
-        """The key of each seed that counts, by its number."""
+    def counted(self) -> dict[str, dict[str, str]]:
+        """The key and the id of each seed that counts, by its number."""
         remedy = f"Run '{self.seed(0).command}' again: it makes the summary again from the seeds."
-        keys: dict[str, str] = read_json(self.summary_file, {"seeds": dict}, remedy)["seeds"]
-        for seed in keys:
-            if not seed.isdecimal():
+        seeds: dict[str, dict[str, str]] = read_json(self.summary_file, {"seeds": dict}, remedy)["seeds"]
+        for seed, entry in seeds.items():
+            if not (seed.isdecimal() and isinstance(entry, dict)):
                 raise damaged(self.summary_file, f"the entry of seed {shown(seed)} is none", remedy)
-        check_fields(self.summary_file, keys, dict.fromkeys(keys, str), remedy)
-        return keys
+            check_fields(self.summary_file, entry, {"key": str, "id": str}, remedy)
+        return seeds
 
     def seeds(self) -> list[Record]:
         """The seeds that count.
@@ -73,13 +74,12 @@ class CellFolder:
         """
         if not self.summary_file.is_file():
             raise InputError(f"{self.path} should be the folder of a cell; it holds no summary.json.")
-        return [self.record(seed, key) for seed, key in self.counted().items()]
+        return [self.record(seed, entry) for seed, entry in self.counted().items()]
 
-    def record(self, seed: str, key: str | None) -> Record:
-        """A complete seed; its facts have this key, unless None is given."""
+    def record(self, seed: str, entry: Mapping[str, str]) -> Record:
+        """A complete seed; what its entry in the summary, if it has one, says of it has to be true."""
         record = read_record(self.seed(seed).path)
-        if key not in (None, record.facts["key"]):
-            raise InputError(
-                f"{record.path} was made with other settings than {self.summary_file} says. {record.remedy}"
-            )
+        if {name: record.facts[name] for name in entry} != entry:
+            problem = f"{record.path} is not the run that {self.summary_file} counts: it was replaced"
+            raise InputError(f"{problem}. {record.remedy}")
         return record

@@ -94,9 +94,9 @@ def read_cell(folder: CellFolder) -> tuple[list[Record], list[str]]:
         counted = folder.counted()
     except InputError as error:
         return [], [str(error)]
-    for seed, key in counted.items():
+    for seed, entry in counted.items():
         try:
-            record = folder.record(seed, key)
+            record = folder.record(seed, entry)
             _ = record.metrics
             records.append(record)
         except InputError as error:

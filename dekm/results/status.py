@@ -158,13 +158,13 @@ def work_of(n_samples: int, shape: Sequence[int]) -> int:
 def complete_seeds(folder: CellFolder) -> tuple[dict[int, Record], dict[int, str]]:
     """The complete seeds of a cell, whose metrics can be read, and what is wrong with the damaged ones."""
     complete, damaged = {}, {}
-    keys = {}
+    counted = {}
     with contextlib.suppress(InputError):  # while a cell is made there is no summary
-        keys = folder.counted()
+        counted = folder.counted()
     for found in folder.seed_folders():
         seed = found.path.name.removeprefix("seed")
         try:
-            record = folder.record(seed, keys.get(seed))
+            record = folder.record(seed, counted.get(seed, {}))
             _ = record.metrics
             complete[int(seed)] = record
         except InputError as error:

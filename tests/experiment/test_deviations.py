@@ -53,7 +53,7 @@ def test_a_seed_that_the_summary_does_not_count_tells_nothing(facts, tmp_path):
     assert deviations(tmp_path, facts(parameters=old["parameters"] | {"tol": 0.5}))
     cell = tmp_path / "runs/usps/dekm"
     write_seed(tmp_path, "usps", "dekm", 10, {"acc": 0.9, "nmi": 0.9}, **old)
-    write_json(cell / "summary.json", {"seeds": {"10": MADE["key"]}})
+    write_json(cell / "summary.json", {"seeds": {"10": {"key": MADE["key"], "id": "uspsdekm10"}}})
     assert find_deviations(tmp_path, ["usps"], ["dekm"], PAPER) == {}
     (cell / "summary.json").write_text("{")
     assert find_deviations(tmp_path, ["usps"], ["dekm"], PAPER) == {}

@@ -108,7 +108,8 @@ def test_pretraining_writes_weights_losses_and_facts(results):
     summary = read_json(cell / "summary.json")
     assert set(summary) == {"seeds"}
     assert set(summary["seeds"]) == {"0", "1"}
-    assert summary["seeds"]["0"] == facts["key"] != summary["seeds"]["1"]
+    assert summary["seeds"]["0"] == {"key": facts["key"], "id": facts["id"]}
+    assert summary["seeds"]["1"]["key"] != facts["key"]
     with safe_open(cell / "seed0/autoencoder.safetensors", framework="np") as file:
         assert "encoder.1.weight" in set(file.keys())
 
@@ -166,7 +167,7 @@ def test_a_cell_of_every_method_writes_scores_labels_and_history(results):
         assert float(history[-1]["acc"]) == found["acc"]
         facts = read_json(cell / "seed0/facts.json")
         assert (facts["label"], facts["in_table"]) == (METHODS[method].label, METHODS[method].in_table)
-        assert read_json(cell / "summary.json") == {"seeds": {"0": facts["key"]}}
+        assert read_json(cell / "summary.json") == {"seeds": {"0": {"key": facts["key"], "id": facts["id"]}}}
 
 
 def test_every_parameter_of_a_run_and_of_its_pretraining_is_in_the_facts(results):

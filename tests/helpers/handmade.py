@@ -63,7 +63,10 @@ def write_summary(
     for seed, metrics in enumerate(seeds):
         write_seed(results, dataset, method, seed, metrics, **facts)
     folder = results / "runs" / dataset / method
-    write_json(folder / "summary.json", {"seeds": {str(seed): MADE["key"] for seed in range(len(seeds))}})
+    counted = {
+        str(seed): {"key": MADE["key"], "id": f"{dataset}{method}{seed}"} for seed in range(len(seeds))
+    }
+    write_json(folder / "summary.json", {"seeds": counted})
     return folder
 
 
