@@ -8,6 +8,7 @@
         runs/<dataset>/<method>/seed<n>/              model.safetensors, history.csv, labels.npy, ...
         tables/  figures/  logs/  benchmarks/
 
-A cell is a folder above seeds, with a ``summary.json`` of their scores. A seed's folder appears whole or not
-at all; it always holds ``facts.json`` (what made it) and ``metrics.json`` (what came out).
+A cell is a folder above seeds, with a ``summary.json`` of those that count. A seed's folder appears whole or
+not at all; it always holds ``facts.json`` (what made it), ``metrics.json`` (what came out) and a manifest, by
+which `record` checks what it reads; `runs` has all runs that count, and every score that is shown.
 """

@@ -29,7 +29,13 @@ N_TYPICAL = 8  # samples of each kind that are named for a cluster
 
 
 class Record(SeedFolder):
-    """A complete seed, as `read_record` returns it."""
+    """A complete seed, as `read_record` returns it.
+
+    Attributes
+    ----------
+    path : Path
+        The folder.
+    """
 
     def checked(self, name: str) -> Path:
         """Path of one of the files, checked against the manifest.
@@ -168,6 +174,11 @@ def read_record(path: Path) -> Record:
     """Check the folder of a complete seed: its place, the sizes of all files and the content of small ones.
 
     The content of a large file is checked when it is read.
+
+    Parameters
+    ----------
+    path : Path
+        Folder of the seed, at its place in a folder of results.
 
     Raises
     ------

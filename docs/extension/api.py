@@ -30,6 +30,7 @@ PUBLIC_MODULES = {  # what extending and the how-to pages import
     "dekm.results.data": "prepared data",
     "dekm.results.folders": "the folder of a cell",
     "dekm.results.seed": "the folder of a seed",
+    "dekm.results.record": "what a complete seed left",
     "dekm.results.result_set": "a folder of results",
     "dekm.tables.statistics.inference": "tests and intervals",
     "dekm.tables.statistics.friedman": "mean ranks",
