@@ -170,6 +170,20 @@ def test_a_pretraining_in_the_place_of_another_is_not_started_from(results: Path
         cluster_cell(results, "digits", "dec", [0], SETTINGS["dec"], device="cpu")
 
 
+def test_runs_on_other_data_than_those_prepared_now_do_not_count(
+    results: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    data = files(results / "data/digits")
+    preparation.prepare(DATASETS["digits"], results / "raw", **data, subsample=90)
+    rows = table(results)
+    assert (rows["n_seeds"] == 0).all()
+    assert caplog.text.count("was made with other data than") == 2 * len(SETTINGS)
+    with pytest.raises(InputError, match="was made with other data than"):
+        publish(results, results.with_name("published"), PAPER, list(SETTINGS))
+    with pytest.raises(InputError, match="was made with other data than"):
+        write_figure("runs", [results / RUN], results / "drawn")
+
+
 def test_a_summary_holds_no_score_that_could_be_printed(results: Path) -> None:
     before = table(results)
     file = results / "runs/digits/dekm/summary.json"

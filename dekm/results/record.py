@@ -104,9 +104,14 @@ class Record(SeedFolder):
         return self._of_same_data(self.data.images())
 
     def _of_same_data(self, array: np.ndarray | None) -> np.ndarray | None:
-        if array is not None and len(array) != len(self.labels()):
-            raise InputError(f"{self.path} was made with other data than {self.data.path}. {self.remedy}")
+        self.check_data()
         return array
+
+    def check_data(self) -> None:
+        """Raise `InputError` if other data are prepared now than those with which the seed was made."""
+        known = self.data.facts
+        if known and known["digest"] != self.facts["data"]:
+            raise InputError(f"{self.path} was made with other data than {self.data.path}. {self.remedy}")
 
     def labels(self) -> np.ndarray:
         """Cluster of each sample, (n,)."""

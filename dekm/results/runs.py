@@ -97,6 +97,7 @@ def read_cell(folder: CellFolder) -> tuple[list[Record], list[str]]:
     for seed, entry in counted.items():
         try:
             record = folder.record(seed, entry)
+            record.check_data()
             _ = record.metrics
             records.append(record)
         except InputError as error:

@@ -93,6 +93,8 @@ def published_seeds(results: ResultSet, stage: str) -> Iterator[Record]:
             yield from (read_record(folder.path) for folder in folders)
             continue
         records = sorted(cell.seeds(), key=lambda record: record.facts["seed"])
+        for record in records:
+            record.check_data()
         yield from records
         for folder in folders:
             if folder.path not in [record.path for record in records]:

@@ -38,7 +38,9 @@ def write_facts(results: Path, dataset: str, label: str = "", **facts: Any) -> P
     """Facts of prepared data, without the data."""
     folder = results / "data" / dataset
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "facts.json").write_text(json.dumps(DATA | {"label": label or dataset} | facts))
+    (folder / "facts.json").write_text(
+        json.dumps(DATA | {"label": label or dataset, "digest": dataset} | facts)
+    )
     return folder
 
 

@@ -75,7 +75,7 @@ def test_a_published_model_can_be_loaded_and_has_a_card(results: Path, tmp_path:
     np.testing.assert_array_equal(KMeans.load(model, device="cpu").predict(X), fitted.labels_)
     text = model.with_suffix(".md").read_text()
     for part in (
-        "3 vectors of 2, digest `x`",
+        "3 vectors of 2, digest `usps`",
         "| licence of the data | none stated |",
         "acc 0.6",
         "`c0ffee`",
