@@ -93,15 +93,14 @@ for figure, (
             mem_mb=growing(memory),
             runtime=growing(60),
         params:
+            figure=figure,
             read=folders or [],
             folder=output_folder,
             sources=source_digest(f"dekm.figures.{figure}_{name}"),
         message:
             f"Draw Figure {figure[3:]}"
         shell:
-            f"python -m dekm figure {figure}"
-            + (" {params.read:q}" if folders else "")
-            + " --out {params.folder:q} 2> {log:q}"
+            "python -m dekm figure {params.figure} {params.read:q} --out {params.folder:q} 2> {log:q}"
 
 
 rule figure_ranks:
