@@ -184,7 +184,7 @@ def cluster_cell(
         concurrent=network is None and row.is_ours,
     )
     cell.run(cluster, device=device, fresh=fresh)
-    if text := advice(read_runs(result_set), dataset):
+    if text := advice(read_runs(result_set, [dataset]), dataset):
         logger.info("%s", text)
 
 

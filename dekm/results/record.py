@@ -23,7 +23,7 @@ from dekm.results.seed import SeedFolder
 if TYPE_CHECKING:
     import pandas as pd
 
-CHECKED_FIRST = 2**22  # bytes of a file up to which its content is checked before anything is read
+CHECKED_FIRST = 2**18  # bytes of a file up to which its content is checked before anything is read
 ESSENTIAL = ("facts", "metrics", "manifest")
 N_TYPICAL = 8  # samples of each kind that are named for a cluster
 

@@ -106,7 +106,8 @@ class ResultSet:
 
     def log_file(self, rule: str, *names: str) -> Path:
         """The log of a job: a stage, dataset and subject, or "prepare" or "download" and a dataset."""
-        return self.path.joinpath("logs", rule, *names[:-1], f"{names[-1]}.log")
+        *folders, name = map(checked_name, names)
+        return self.path.joinpath("logs", rule, *folders, f"{name}.log")
 
     def error_of_job(self, dataset: str, method: str) -> str:
         """The last log line of the job whose failure left a cell without runs; empty if none failed."""

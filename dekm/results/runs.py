@@ -1,7 +1,7 @@
 """All runs of a folder of results, read once; tables, ranks, claims and advice read nothing else."""
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -64,20 +64,17 @@ class Runs:
         return pd.DataFrame(rows, columns=None if rows else columns)
 
 
-def read_runs(results: ResultSet, cells: Iterable[CellKey] | None = None) -> Runs:
+def read_runs(
+    results: ResultSet, datasets: Collection[str] | None = None, methods: Collection[str] | None = None
+) -> Runs:
     """Read the runs of finished cells; seeds that do not count are named in warnings.
 
-    Parameters
-    ----------
-    results : ResultSet
-        Folder of results.
-    cells : iterable of (str, str), optional
-        Datasets and methods; by default all that exist.
+    By default those of all datasets and methods.
     """
-    folders = results.finished_cells() if cells is None else [results.cell(*cell) for cell in cells]
     runs, problems = {}, {}
-    for folder in folders:
-        if folder.summary_file.exists():
+    for folder in results.finished_cells():
+        dataset, method = folder.name
+        if (datasets is None or dataset in datasets) and (methods is None or method in methods):
             runs[folder.name], found = read_cell(folder)
             if found:
                 problems[folder.name] = found

@@ -100,7 +100,7 @@ def write_table3(
     """
     result_set = ResultSet(results)
     everything = [(dataset, method) for dataset in datasets for method in (*methods, *strategies)]
-    runs = read_runs(result_set, everything)
+    runs = read_runs(result_set, datasets, [*methods, *strategies])
     cells_of_table = [cell for cell in everything if cell[1] in methods]
     found = select(results, runs, cells_of_table, labels=labels, left_out=left_out, deviations=deviations)
     paper = read_table(paper_file, *TABLE3_COLUMNS)

@@ -65,7 +65,7 @@ def read_results(
 ) -> LoadedResults:
     """Read the runs of all cells; see `select` for the parameters."""
     cells = [(dataset, method) for dataset in datasets for method in methods]
-    runs = read_runs(ResultSet(results), cells)
+    runs = read_runs(ResultSet(results), datasets, methods)
     return select(results, runs, cells, labels=labels, left_out=left_out, deviations=deviations)
 
 
