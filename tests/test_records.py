@@ -195,16 +195,19 @@ def test_a_summary_holds_no_score_that_could_be_printed(results: Path) -> None:
     assert table(results).loc["dekm", "n_seeds"] == 0
 
 
-def test_a_cell_that_is_made_with_other_settings_counts_nothing_meanwhile(
+def test_a_cell_counts_what_it_has_until_a_seed_is_replaced(
     results: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> None:
         raise InputError("no memory")
 
-    monkeypatch.setattr("dekm.experiment.jobs.fit", fail)
-    with pytest.raises(InputError, match="no memory"):
-        cluster_cell(results, "digits", "dekm", [0, 1], SETTINGS["dekm"] | {"lr": 0.002}, device="cpu")
-    assert table(results).loc["dekm", "n_seeds"] == 0
+    other = SETTINGS["dekm"] | {"lr": 0.002}
+    with monkeypatch.context() as patch, pytest.raises(InputError, match="no memory"):
+        patch.setattr("dekm.experiment.jobs.fit", fail)
+        cluster_cell(results, "digits", "dekm", [0, 1], other, device="cpu")
+    assert table(results).loc["dekm", "n_seeds"] == 2
+    cluster_cell(results, "digits", "dekm", [0], other, device="cpu")
+    assert table(results).loc["dekm", "n_seeds"] == 1
 
 
 @pytest.mark.parametrize("method", ["dec", "dekm", "k_means"])

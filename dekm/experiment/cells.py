@@ -126,7 +126,6 @@ class Cell:
                 logger.info("%s: made again, since these have changed: %s", name, changes)
             if fresh:
                 checkpoint_file.unlink(missing_ok=True)
-            self.folder.summary_file.unlink(missing_ok=True)  # it counts the seed that is replaced
             logger.info("%s, on %s", name, device_name(device))
             started = time.time()
             with atomic_folder(target.path) as path:
@@ -144,6 +143,7 @@ class Cell:
                 known["warnings"] = job.warnings
                 write_json(folder.file("facts"), known | facts(hardware(device)))
                 self._check_superseded(seed, started)
+            self.folder.summary_file.unlink(missing_ok=True)  # it counts the seed that was replaced
             checkpoint_file.unlink(missing_ok=True)
 
     def _check_superseded(self, seed: int, started: float) -> None:
