@@ -202,9 +202,10 @@ def test_a_cell_counts_what_it_has_until_a_seed_is_replaced(
         raise InputError("no memory")
 
     other = SETTINGS["dekm"] | {"lr": 0.002}
-    with monkeypatch.context() as patch, pytest.raises(InputError, match="no memory"):
+    with monkeypatch.context() as patch:
         patch.setattr("dekm.experiment.jobs.fit", fail)
-        cluster_cell(results, "digits", "dekm", [0, 1], other, device="cpu")
+        with pytest.raises(InputError, match="no memory"):
+            cluster_cell(results, "digits", "dekm", [0, 1], other, device="cpu")
     assert table(results).loc["dekm", "n_seeds"] == 2
     cluster_cell(results, "digits", "dekm", [0], other, device="cpu")
     assert table(results).loc["dekm", "n_seeds"] == 1

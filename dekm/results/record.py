@@ -166,12 +166,14 @@ class Record(SeedFolder):
         """
         import pandas as pd
 
+        from dekm.metrics import purities
+
         rows = []
-        for cluster, classes in self.clusters().groupby("cluster")["class"]:
-            counts = classes.value_counts().sort_index()
-            main = counts.idxmax() if len(counts) else ""
-            purity = 100 * counts.max() / counts.sum() if len(counts) else math.nan
-            rows.append((int(str(cluster)), len(classes), main, purity))
+        for cluster, members in self.clusters().groupby("cluster"):
+            known = members["class"].dropna()
+            main = known.mode().iloc[0] if len(known) else ""  # the modes are sorted
+            purity = 100 * purities(known, np.zeros(len(known))).item() if len(known) else math.nan
+            rows.append((int(str(cluster)), len(members), main, purity))
         return pd.DataFrame(rows, columns=["cluster", "n_samples", "main_class", "purity"])
 
 
