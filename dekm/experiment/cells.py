@@ -163,8 +163,8 @@ class Cell:
 
     def _summarize(self) -> None:
         """Write which seeds count; their ids make the file, and so what is made of it, new with a new run."""
-        facts = {str(seed): self.folder.seed(seed).facts for seed in self.inputs}
-        counted = {seed: {"key": found["key"], "id": found["id"]} for seed, found in facts.items()}
+        ids = {seed: self.folder.seed(seed).facts["id"] for seed in self.inputs}
+        counted = {str(seed): {"key": self.key(seed), "id": id_} for seed, id_ in ids.items()}
         write_json(self.folder.summary_file, {"seeds": counted})
 
 
