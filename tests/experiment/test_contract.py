@@ -204,6 +204,16 @@ def test_a_failed_check_says_what_is_wrong(estimator, line):
     assert any(line in text for _, text in run_checks(Subject(estimator)))
 
 
+class Demanding(Sorted):
+    def __init__(self, width, n_clusters=2):
+        super().__init__(n_clusters)
+        self.width = width
+
+
+def test_a_parameter_without_a_default_is_given_by_the_settings():
+    assert not [text for result, text in run_checks(Subject(Demanding, {"width": 3})) if result == "failed"]
+
+
 def test_a_check_of_what_a_method_lacks_is_skipped():
     for check in CHECKS:
         if check.__name__ in (

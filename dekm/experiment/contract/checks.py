@@ -35,11 +35,17 @@ def check_parameters(subject: Subject) -> None:
     for name, value in estimator.get_params(deep=False).items():
         same = name == "autoencoder" or getattr(cloned, name) is value or getattr(cloned, name) == value
         expect(bool(same), f"{name}={getattr(cloned, name)!r} of the clone is not {value!r}")
-    untouched = subject.estimator(n_clusters=N_CLUSTERS)
-    for name, parameter in parameters(subject.estimator).items():
-        default, kept = parameter.default, getattr(untouched, name, None)
-        if name != "n_clusters" and default is not parameter.empty:
-            expect(kept is default, f"the constructor changes {name}={default!r} to {kept!r}")
+    known = parameters(subject.estimator)
+    defaults = {
+        name: known[name].default for name in known if known[name].default is not inspect.Parameter.empty
+    }
+    required = {name: value for name, value in subject.settings.items() if name not in defaults}
+    untouched = subject.estimator(**{"n_clusters": N_CLUSTERS} | required)
+    for name, default in defaults.items():
+        kept = getattr(untouched, name, None)
+        expect(
+            name == "n_clusters" or kept is default, f"the constructor changes {name}={default!r} to {kept!r}"
+        )
 
 
 def check_labels(subject: Subject) -> None:
