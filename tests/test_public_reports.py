@@ -70,6 +70,7 @@ def run_in(folder, *arguments):
     return done.stdout + done.stderr
 
 
+@pytest.mark.filterwarnings("ignore:The graph of 10 nearest samples")
 @every_method
 @pytest.mark.parametrize("n_clusters", [3, 5])
 def test_more_or_fewer_clusters_than_classes_are_scored(name, n_clusters, make_method, make_blobs):
