@@ -21,7 +21,7 @@ SHORT = {
     "update_interval": 2,
     "epochs_per_iter": 1,
     "n_epochs": 30,
-    "tol": 2.0,
+    "tol": 1.0,
 }
 
 
