@@ -1,10 +1,20 @@
 """Points coloured and named by their classes."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.markers import MarkerStyle
+from matplotlib.path import Path
 from matplotlib.patheffects import withStroke
 
-from dekm.figures.style import colour, marker
+from dekm.figures.style import INK, colour, legend_label, marker
+
+MAX_NAMES = 25
+LONGEST_NAME = 12  # characters of a name on a map
+LEGEND_NAME = 40  # of one in a legend
 
 
 def class_names(y: np.ndarray) -> tuple[np.ndarray, list[str]]:
@@ -26,8 +36,10 @@ def class_names(y: np.ndarray) -> tuple[np.ndarray, list[str]]:
     return classes, [str(name) for name in names]
 
 
-def scatter_classes(axes: Axes, points: np.ndarray, classes: np.ndarray, size: float) -> None:
-    """Draw points by class, in a fixed random order so that no class covers another.
+def scatter_classes(
+    axes: Axes, points: np.ndarray, classes: np.ndarray, size: float, edge: float = 0.0
+) -> None:
+    """Draw points by class in one fixed random order, so that no class covers another.
 
     Parameters
     ----------
@@ -39,23 +51,30 @@ def scatter_classes(axes: Axes, points: np.ndarray, classes: np.ndarray, size: f
         Classes 0, 1, ...
     size : float
         Area of a marker in square points.
+    edge : float, default=0.0
+        Width of the dark edge of a marker, in points.
     """
     order = np.random.default_rng(0).permutation(len(points))
-    colours = np.array([colour(i) for i in range(classes.max() + 1)])
-    for kind in dict.fromkeys(marker(i) for i in np.unique(classes)):
-        chosen = order[[marker(i) == kind for i in classes[order]]]
-        axes.scatter(
-            points[chosen, 0],
-            points[chosen, 1],
-            s=size,
-            c=colours[classes[chosen]],
-            marker=kind,
-            linewidths=0,
-            rasterized=True,
-        )
+    x, y = points[order].T
+    colours = [colour(i) for i in classes[order]]
+    drawn = axes.scatter(x, y, s=size, c=colours, linewidths=edge, edgecolors=INK, rasterized=True)
+    # One collection whose markers differ: one per marker would draw each marker over those before.
+    paths = [_marker_path(marker(i)) for i in range(int(classes.max(initial=0)) + 1)]
+    drawn.set_paths([paths[i] for i in classes[order]])
 
 
-def name_classes(axes: Axes, points: np.ndarray, classes: np.ndarray, names: list[str]) -> None:
+def _marker_path(name: str) -> Path:
+    """Outline of a marker of size 1."""
+    style = MarkerStyle(name)
+    return style.get_path().transformed(style.get_transform())
+
+
+def are_short(names: Sequence[str]) -> bool:
+    """Whether names fit on a map; longer or more ones belong into a legend."""
+    return len(names) <= MAX_NAMES and max(map(len, names)) <= LONGEST_NAME
+
+
+def name_classes(axes: Axes, points: np.ndarray, classes: np.ndarray, names: Sequence[str]) -> None:
     """Write the name of each class near the median of its points without overlapping other names.
 
     Parameters
@@ -66,22 +85,42 @@ def name_classes(axes: Axes, points: np.ndarray, classes: np.ndarray, names: lis
         Positions.
     classes : numpy.ndarray of shape (n,)
         Classes 0, 1, ...
-    names : list of str
+    names : sequence of str
         Name of each class.
     """
     size = 8 if len(names) <= 12 else 6
-    gap = 0.06 * np.ptp(points, axis=0).max()
-    taken = np.empty((0, 2))
+    box = axes.get_window_extent().transformed(axes.figure.dpi_scale_trans.inverted())
+    # Data units per point of the font, of which a letter is about 0.7 wide and a line 1.3 high.
+    units = np.ptp(points, axis=0) / (72 * np.array([box.width, box.height]))
+    taken, lengths = np.empty((0, 2)), np.empty(0)
     for i, name in enumerate(names):
         chosen = points[classes == i]
         if len(chosen):
-            x, y = free_position(chosen, taken, gap)
-            taken = np.vstack([taken, (x, y)])
+            widths = 0.35 * (len(name) + lengths) + 0.5
+            gaps = size * units * np.column_stack([widths, np.full(len(widths), 1.3)])
+            x, y = free_position(chosen, taken, gaps)
+            taken, lengths = np.vstack([taken, (x, y)]), np.append(lengths, len(name))
             text = axes.text(x, y, name, ha="center", va="center", weight="bold", size=size)
             text.set_path_effects([withStroke(linewidth=2, foreground="white")])
 
 
-def free_position(points: np.ndarray, taken: np.ndarray, gap: float) -> np.ndarray:
+def class_legend(figure: Figure, names: Sequence[str]) -> None:
+    """Write the names of classes below the panels, with the middle of long ones left out."""
+    handles = [
+        Line2D(
+            [], [], color=colour(i), marker=marker(i), linestyle="", markersize=4, label=legend_label(name)
+        )
+        for i, name in enumerate(_shortened(name) for name in names)
+    ]
+    columns = max(1, int(figure.get_figwidth() * 13 / (6 + max(len(str(h.get_label())) for h in handles))))
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns, fontsize=6)
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= LEGEND_NAME else f"{name[: LEGEND_NAME - 12]}…{name[-11:]}"
+
+
+def free_position(points: np.ndarray, taken: np.ndarray, gaps: np.ndarray) -> np.ndarray:
     """Find a position for a name.
 
     Parameters
@@ -90,17 +129,17 @@ def free_position(points: np.ndarray, taken: np.ndarray, gap: float) -> np.ndarr
         Points of a class.
     taken : numpy.ndarray of shape (m, 2)
         Positions of other names.
-    gap : float
-        Minimum distance to the other names.
+    gaps : numpy.ndarray of shape (m, 2)
+        Smallest distance to each of them along the axes; one of both is enough.
 
     Returns
     -------
     numpy.ndarray of shape (2,)
-        The median of the points, or else the point nearest to it that keeps the distance; the median if no
-        point keeps it.
+        The median of the points, or else the point nearest to it that keeps the distances; the median if no
+        point keeps them.
     """
     median = np.median(points, axis=0)
     order = np.linalg.norm(points - median, axis=1).argsort()
     positions = np.vstack([median, points[order]])
-    free = (np.linalg.norm(positions[:, np.newaxis] - taken, axis=2) >= gap).all(1)
+    free = (np.abs(positions[:, np.newaxis] - taken) >= gaps).any(2).all(1)
     return positions[free.argmax()]

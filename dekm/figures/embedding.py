@@ -8,11 +8,15 @@ import pandas as pd
 from matplotlib.figure import Figure
 from sklearn.decomposition import PCA
 
-from dekm.figures.classes import class_names, name_classes, scatter_classes
+from dekm.figures.classes import are_short, class_legend, class_names, name_classes, scatter_classes
+from dekm.figures.sources import align
 from dekm.figures.style import PAGE, new_figure, remove_ticks, save, save_data, style
 from dekm.results.folders import Record
 
 MAX_POINTS = 5000
+MAX_IN_LEGEND = 40
+
+Groups = tuple[np.ndarray, list[str]]  # the group of each sample, from 0, and the name of each group
 
 
 def write_embedding(run: Record, title: str, folder: Path) -> None:
@@ -20,10 +24,21 @@ def write_embedding(run: Record, title: str, folder: Path) -> None:
     H, labels, y = run.embedding(), run.labels(), run.true_labels()
     chosen = np.sort(np.random.default_rng(0).permutation(len(H))[:MAX_POINTS])
     points = principal_components(H[chosen])
-    groups = {"cluster": labels[chosen]} | ({} if y is None else {"class": y[chosen]})
-    save(draw_embedding(points, groups, title), folder, "embedding")
-    frame = pd.DataFrame(points, columns=["x", "y"]).assign(sample=chosen, **groups)
+    panels = {"cluster": group_clusters(labels, y)} | ({} if y is None else {"class": class_names(y)})
+    shown = {name: (groups[chosen], names) for name, (groups, names) in panels.items()}
+    save(draw_embedding(points, shown, title), folder, "embedding")
+    columns = {"cluster": labels[chosen]} | ({} if y is None else {"class": y[chosen]})
+    frame = pd.DataFrame(points, columns=["x", "y"]).assign(sample=chosen, **columns)
     save_data(frame, folder, "embedding")
+
+
+def group_clusters(labels: np.ndarray, y: np.ndarray | None) -> Groups:
+    """Clusters as groups; with true labels in the order of their classes, so that both have one colour."""
+    if y is None:
+        return class_names(labels)
+    clusters = align(y, labels)[2]
+    number = {cluster: i for i, cluster in enumerate(clusters)}
+    return np.array([number[label] for label in labels.tolist()]), [str(cluster) for cluster in clusters]
 
 
 def principal_components(H: np.ndarray) -> np.ndarray:
@@ -34,27 +49,28 @@ def principal_components(H: np.ndarray) -> np.ndarray:
     return PCA(2, svd_solver="covariance_eigh").fit_transform(centered)
 
 
-def draw_embedding(points: np.ndarray, groups: Mapping[str, np.ndarray], title: str) -> Figure:
+def draw_embedding(points: np.ndarray, panels: Mapping[str, Groups], title: str) -> Figure:
     """Draw the principal components of an embedding, one panel per grouping of the samples.
 
     Parameters
     ----------
     points : numpy.ndarray of shape (n, 2)
         Positions.
-    groups : mapping of str to numpy.ndarray of shape (n,)
-        The clusters and, with true labels, the classes of the samples.
+    panels : mapping of str to (numpy.ndarray of shape (n,), list of str)
+        The clusters and, with true labels, the classes of the samples, numbered from 0, and their names.
     title : str
         Title of the figure.
     """
     size = float(np.clip(6000 / len(points), 0.5, 6))
     with style():
         figure = new_figure(PAGE, 3.4)
-        for axes, (name, values) in zip(
-            figure.subplots(1, len(groups), squeeze=False)[0], groups.items(), strict=True
-        ):
-            classes, names = class_names(values)
-            scatter_classes(axes, points, classes, size)
-            name_classes(axes, points, classes, names)
+        grid = figure.subplots(1, len(panels), squeeze=False)[0]
+        for axes, (name, (groups, names)) in zip(grid, panels.items(), strict=True):
+            scatter_classes(axes, points, groups, size)
+            if are_short(names):
+                name_classes(axes, points, groups, names)
+            elif len(names) <= MAX_IN_LEGEND:
+                class_legend(figure, names)
             axes.set_title(f"by {name}")
             axes.set(xlabel="1st principal component", ylabel="2nd principal component")
             remove_ticks(axes)

@@ -116,15 +116,14 @@ def frame_scores(frame: Frame, y: np.ndarray | None) -> dict[str, float]:
     return {} if y is None else {"acc": accuracy(y, frame.labels), "nmi": nmi(y, frame.labels)}
 
 
-def line_ends(frame: Frame) -> np.ndarray:
-    """Line along the last eigenvector through the mean of the embedding.
+def spread(frame: Frame) -> np.ndarray:
+    """The last eigenvector, with a length of two standard deviations within the clusters.
 
     Returns
     -------
-    numpy.ndarray of shape (2, 2)
-        Ends of the line, two standard deviations on either side of the mean.
+    numpy.ndarray of shape (2,)
+        The same for all clusters, since they share one scatter matrix; NaN without eigenvectors.
     """
     direction = frame.V[-1]
-    mean = frame.H.mean(0)
-    deviation = ((frame.H - mean) @ direction).std()
-    return mean + np.outer((-2, 2), deviation * direction)
+    deviations = (frame.H - frame.centers[frame.labels]) @ direction
+    return 2 * np.sqrt((deviations**2).mean()) * direction

@@ -3,6 +3,7 @@
 import io
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,9 +15,9 @@ from PIL import Image
 from scipy.optimize import linear_sum_assignment
 
 from dekm.figures.classes import class_names, scatter_classes
-from dekm.figures.fig1_frames import Frame, frame_scores, line_ends, nearest_frames, read_frames
+from dekm.figures.fig1_frames import Frame, frame_scores, nearest_frames, read_frames, spread
 from dekm.figures.fonts import use_installed_fonts
-from dekm.figures.sources import single_input
+from dekm.figures.sources import describe_data, single_input
 from dekm.figures.style import (
     COLUMN,
     INK,
@@ -37,15 +38,24 @@ from dekm.metrics import contingency
 from dekm.results.folders import read_record
 
 PIXELS = 300  # resolution of the background, per side
-FRAME_SIZE = (3.6, 3.9)  # inches
+FRAME_SIDE = 3.6  # inches
 FRAME_DPI = 110
+LEGEND_COLUMNS = 3
 MILLISECONDS = 350  # duration of a frame
+ARROW: dict[str, Any] = {
+    "arrowstyle": "<->",
+    "color": INK,
+    "linewidth": 1.0,
+    "mutation_scale": 6,
+    "shrinkA": 0,
+    "shrinkB": 0,
+}
 
 
-def draw(frames: Sequence[Frame], y: np.ndarray | None) -> Figure:
-    """Draw the paper's two columns of panels, titled "Iter t, (ACC, NMI)".
+def draw(frames: Sequence[Frame], y: np.ndarray | None, title: str = "") -> Figure:
+    """Draw the paper's two columns of panels, on common axes.
 
-    Panels with the regions of the clusters, the points, the centroids and the last eigenvector.
+    Panels with the regions of the clusters, the points, and at each centroid the last eigenvector.
 
     Parameters
     ----------
@@ -53,16 +63,19 @@ def draw(frames: Sequence[Frame], y: np.ndarray | None) -> Figure:
         One frame per panel.
     y : numpy.ndarray of shape (n,) or None
         True labels.
+    title : str
+        Title of the figure.
     """
-    n_rows = -(-len(frames) // 2)
+    n_rows, limits = -(-len(frames) // 2), _limits(frames)
     with style():
-        figure = new_figure(COLUMN, 1.85 * n_rows + 0.3)
+        figure = new_figure(COLUMN, 2.05 * n_rows + 0.2 + _legend_height(y))
         panels = figure.subplots(n_rows, 2, squeeze=False).ravel()
         for axes, frame in zip(panels, frames, strict=False):
-            _panel(axes, frame, y, _limits([frame]))
+            _panel(axes, frame, y, limits)
         for axes in panels[len(frames) :]:
             axes.set_visible(False)
-        figure.legend(handles=_legend(y), loc="outside lower center", ncols=6, columnspacing=0.9)
+        figure.legend(handles=_legend(y), loc="outside lower center", ncols=LEGEND_COLUMNS, columnspacing=0.9)
+        figure.suptitle(title, size=7)
     return figure
 
 
@@ -81,10 +94,12 @@ def animate(frames: Sequence[Frame], y: np.ndarray | None, file: Path) -> None:
     limits, images = _limits(frames), []
     with style():
         for frame in frames:
-            figure = new_figure(*FRAME_SIZE)
+            figure = new_figure(FRAME_SIDE, FRAME_SIDE + 0.4 + _legend_height(y))
             figure.set_dpi(FRAME_DPI)
             _panel(figure.subplots(), frame, y, limits)
-            figure.legend(handles=_legend(y), loc="outside lower center", ncols=6, columnspacing=0.9)
+            figure.legend(
+                handles=_legend(y), loc="outside lower center", ncols=LEGEND_COLUMNS, columnspacing=0.9
+            )
             use_installed_fonts(figure)
             with boxes_told_once():
                 figure.canvas.draw()
@@ -107,19 +122,23 @@ def _panel(axes: Axes, frame: Frame, y: np.ndarray | None, limits: np.ndarray) -
     regions = distances.argmin(1).reshape(PIXELS, PIXELS)
     extent = (left, right, bottom, top)
     k = len(frame.centers)
-    palette = ListedColormap([tint(i) for i in _class_of_cluster(classes, frame.labels, k)])
+    class_of_cluster = np.array(_class_of_cluster(classes, frame.labels, k))
+    palette = ListedColormap([tint(i) for i in class_of_cluster])
     axes.imshow(regions, extent=extent, origin="lower", cmap=palette, vmin=-0.5, vmax=k - 0.5, aspect="equal")
     for i in range(k):
         axes.contour(grid_x, grid_y, regions == i, levels=[0.5], colors="white", linewidths=0.8)
-    scatter_classes(axes, frame.H, classes, size=float(np.clip(6000 / len(classes), 0.4, 6)))
+    size = float(np.clip(6000 / len(classes), 0.4, 6))
+    misplaced = class_of_cluster[frame.labels] != classes
+    scatter_classes(axes, frame.H[~misplaced], classes[~misplaced], size)
+    scatter_classes(axes, frame.H[misplaced], classes[misplaced], 1.4 * size, edge=0.4)
     if np.isfinite(frame.V).all():
-        axes.plot(*line_ends(frame).T, color=INK, linewidth=1.4)
-    # Below the points: in late iterations a cluster is smaller than its cross.
-    for size, ink, width in ((90, "white", 3), (80, "black", 1.2)):
-        x, y_ = frame.centers.T
-        axes.scatter(x, y_, marker="x", s=size, c=ink, linewidths=width, zorder=0.9)
+        for center in frame.centers:
+            ends = {"xy": center + spread(frame), "xytext": center - spread(frame)}
+            axes.annotate("", **ends, arrowprops=ARROW)
+    x, y_ = frame.centers.T
+    axes.scatter(x, y_, s=14, c="white", edgecolors=INK, linewidths=1.1, zorder=3)
     axes.set(xlim=(left, right), ylim=(bottom, top))
-    axes.set_title(", ".join(filter(None, [f"Iter {frame.n_iter}", percent(frame_scores(frame, y))])))
+    axes.set_title("\n".join(filter(None, [f"Iteration {frame.n_iter}", percent(frame_scores(frame, y))])))
     remove_ticks(axes)
 
 
@@ -132,8 +151,16 @@ def _legend(y: np.ndarray | None) -> list[Line2D]:
         )
         for i, name in enumerate(names)
     ]
-    centroid = Line2D([], [], color="black", marker="x", linestyle="", markersize=5, label="centroid")
-    return [*points, centroid, Line2D([], [], color=INK, label="last eigenvector")]
+    hollow: dict[str, Any] = {"color": "white", "markeredgecolor": INK, "linestyle": ""}
+    marks = [Line2D([], [], marker="o", markersize=4, label="centroid", **hollow)]
+    if y is not None:
+        marks.append(Line2D([], [], marker="D", markersize=4, label="in another cluster", **hollow))
+    return [*points, *marks, Line2D([], [], color=INK, label="last eigenvector")]
+
+
+def _legend_height(y: np.ndarray | None) -> float:
+    """Height of the legend in inches."""
+    return 0.17 * (1 + len(_legend(y)) // LEGEND_COLUMNS)
 
 
 def _class_of_cluster(classes: np.ndarray, labels: np.ndarray, k: int) -> list[int]:
@@ -151,8 +178,13 @@ def _limits(frames: Sequence[Frame]) -> np.ndarray:
     H = np.concatenate([frame.H for frame in frames])
     centers = np.concatenate([frame.centers for frame in frames])
     low, high = np.percentile(H, (0.2, 99.8), axis=0)
-    lines = [line_ends(frame) for frame in frames if np.isfinite(frame.V).all()]
-    corners = np.concatenate([low[None], high[None], centers, *lines])
+    arrows = [
+        frame.centers + sign * spread(frame)
+        for frame in frames
+        if np.isfinite(frame.V).all()
+        for sign in (-1, 1)
+    ]
+    corners = np.concatenate([low[None], high[None], centers, *arrows])
     low, high = corners.min(0), corners.max(0)
     half = 0.55 * (high - low).max() + 1e-6
     middle = (low + high) / 2
@@ -162,8 +194,8 @@ def _limits(frames: Sequence[Frame]) -> np.ndarray:
 def write(inputs: Sequence[Path], folder: Path) -> None:
     """Write ``fig1.{pdf,png}``, ``fig1.gif`` of all saved iterations, and the data.
 
-    ``fig1.csv`` has one row per iteration (scores, ends of the line); ``fig1_points.csv`` has the points of
-    the panels.
+    ``fig1.csv`` has one row per iteration (scores, arrow of the last eigenvector); ``fig1_points.csv`` has
+    the points of the panels.
 
     Parameters
     ----------
@@ -180,12 +212,13 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
     run = read_record(single_input(inputs, "the folder of a run"))
     frames, y = read_frames(run)
     chosen = nearest_frames(frames)
-    save(draw(chosen, y), folder, "fig1")
+    title = f"{run.label} on {describe_data(run)}, seed {run.facts['seed']}"
+    save(draw(chosen, y, title), folder, "fig1")
     animate(frames, y, folder / "fig1.gif")
     rows = [
         {"n_iter": frame.n_iter, "shown": frame in chosen}
         | frame_scores(frame, y)
-        | dict(zip(("x0", "y0", "x1", "y1"), line_ends(frame).ravel(), strict=True))
+        | dict(zip(("dx", "dy"), spread(frame), strict=True))
         for frame in frames
     ]
     save_data(pd.DataFrame(rows), folder, "fig1")

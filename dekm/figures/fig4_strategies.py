@@ -75,7 +75,7 @@ def finals(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw(frame: pd.DataFrame, title: str = "") -> Figure:
-    """Draw ACC and NMI, one line per strategy with a band of one standard deviation."""
+    """Draw ACC and NMI, one line per strategy with bars of one standard deviation at some iterations."""
     with style():
         figure = new_figure(PAGE, 3.3)
         panels = figure.subplots(1, 2)
@@ -84,14 +84,18 @@ def draw(frame: pd.DataFrame, title: str = "") -> Figure:
             every = max(1, int(shown["n_iter"].max()) // 8)
             for i, (strategy, line) in enumerate(shown.groupby("strategy", sort=False)):
                 x, mean, sd = (line[name].to_numpy(float) for name in ("n_iter", "mean", "sd"))
-                axes.fill_between(x, mean - sd, mean + sd, color=colour(PALETTE[i]), alpha=0.15, linewidth=0)
-                axes.plot(
+                places = (i * every // 5, every)  # one strategy beside the other
+                axes.errorbar(
                     x,
                     mean,
+                    np.nan_to_num(sd),
+                    errorevery=places,
+                    elinewidth=0.9,
+                    capsize=1.8,
                     color=colour(PALETTE[i]),
                     linestyle=LINES[i],
                     marker=MARKERS[i],
-                    markevery=(i * every // 5, every),
+                    markevery=places,
                     markersize=3.5,
                     label=strategy,
                 )
@@ -133,8 +137,8 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
 
 
 def figure_title(seeds: Sequence[Record]) -> str:
-    """Data, seeds, and what line and band are."""
+    """Data, seeds, and what line and bars are."""
     numbers = ", ".join(str(seed.facts["seed"]) for seed in seeds)
     if len(seeds) == 1:
         return f"{describe_data(seeds[0])}, seed {numbers}"
-    return f"{describe_data(seeds[0])}: mean over the seeds {numbers}, band of ± one standard deviation"
+    return f"{describe_data(seeds[0])}: mean over the seeds {numbers}, bars of ± one standard deviation"

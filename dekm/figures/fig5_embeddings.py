@@ -12,7 +12,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from dekm.errors import InputError
-from dekm.figures.classes import class_names, name_classes, scatter_classes
+from dekm.figures.classes import are_short, class_legend, class_names, name_classes, scatter_classes
 from dekm.figures.sources import describe_data
 from dekm.figures.style import COLUMN, new_figure, percent, remove_ticks, save, save_data, style
 from dekm.results.folders import Record, read_record
@@ -100,17 +100,19 @@ def draw(panels: Sequence[Map], y: np.ndarray | None, title: str = "") -> Figure
     n_rows = -(-len(panels) // 2)
     size = float(np.clip(6000 / len(panels[0].points), 0.5, 5))
     with style():
-        figure = new_figure(COLUMN, 1.9 * n_rows)
+        figure = new_figure(COLUMN, 2.1 * n_rows)
         grid = figure.subplots(n_rows, 2, squeeze=False).ravel()
         for i, (axes, panel) in enumerate(zip(grid, panels, strict=False)):
             classes, names = class_names(np.zeros(len(panel.points), int) if y is None else y)
             scatter_classes(axes, panel.points, classes, size)
-            if y is not None:
+            if y is not None and are_short(names):
                 name_classes(axes, panel.points, classes, names)
             axes.set_title(f"({'abcdefgh'[i]}) {panel.title}")
             remove_ticks(axes)
         for axes in grid[len(panels) :]:
             axes.set_visible(False)
+        if y is not None and not are_short(names):
+            class_legend(figure, names)
         figure.suptitle(title, size=7)
     return figure
 
@@ -154,11 +156,10 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
 
 
 def figure_title(run: Record) -> str:
-    """Data, seed and, with true labels, what the brackets hold."""
-    scores = "; brackets: (ACC, NMI) in percent" if "acc" in run.metrics else ""
-    return f"{describe_data(run)}, seed {run.facts['seed']}{scores}"
+    """Data and seed."""
+    return f"{describe_data(run)}, seed {run.facts['seed']}"
 
 
 def _title(run: Record) -> str:
     name = TITLES.get(run.facts["method"], run.label)
-    return f"{name} {percent(run.metrics)}".rstrip()
+    return f"{name}\n{percent(run.metrics)}".rstrip()

@@ -125,7 +125,8 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
         If the folder is not a complete run.
     """
     run = read_record(single_input(inputs, "the folder of a run"))
-    title = f"{run.label} on {describe_data(run)}, seed {run.facts['seed']} {percent(run.metrics)}".rstrip()
+    parts = (f"{run.label} on {describe_data(run)}", f"seed {run.facts['seed']}", percent(run.metrics))
+    title = ", ".join(filter(None, parts))
     history = read_history(run)
     save_data(history, folder, "curves")
     if len(history) > 1:

@@ -153,7 +153,7 @@ def label_iterations(axes: Axes) -> None:
 
 
 def percent(scores: dict[str, Any]) -> str:
-    """ACC and NMI in percent as in the captions of the paper, "(ACC, NMI)"; empty without ``acc``."""
+    """ACC and NMI in percent, such as "ACC 86.5, NMI 82.8 %"; empty without ``acc``."""
     if "acc" not in scores:
         return ""
-    return f"({100 * scores['acc']:.1f}, {100 * scores['nmi']:.1f})"
+    return f"ACC {100 * scores['acc']:.1f}, NMI {100 * scores['nmi']:.1f} %"

@@ -10,11 +10,12 @@ from PIL import Image
 from dekm.cli import main
 from dekm.errors import InputError
 from dekm.figures import FIGURES, write_figure
-from dekm.figures.classes import free_position
+from dekm.figures.classes import are_short, free_position, scatter_classes
 from dekm.figures.curves import draw_curves
-from dekm.figures.fig1_frames import line_ends, nearest_frames, read_frames
+from dekm.figures.embedding import draw_embedding, group_clusters
+from dekm.figures.fig1_frames import nearest_frames, read_frames, spread
 from dekm.figures.fig5_embeddings import project, subset
-from dekm.figures.style import colour, marker
+from dekm.figures.style import colour, marker, new_figure, style
 from dekm.files import write_manifest
 from dekm.results.folders import read_record
 from tests.helpers.handmade import make_history, write_data, write_facts, write_run, write_summary
@@ -79,18 +80,19 @@ def test_figure_1_shows_the_nearest_saved_iterations_with_their_scores(
         assert animation.n_frames == 6
 
 
-def test_the_line_of_figure_1_lies_along_the_last_eigenvector(
+def test_the_arrow_of_figure_1_has_two_standard_deviations_within_the_clusters(
     make_run: Callable[..., Path], tmp_path: Path
 ) -> None:
     run = make_run(with_truth=False)
-    write_iterations(run, [0, 1])
+    write_iterations(run, [0, 1, 2])
     frames, y = read_frames(read_record(run))
     assert y is None
-    start, end = line_ends(frames[0])
-    assert start[0] == pytest.approx(frames[0].H[:, 0].mean()) == pytest.approx(end[0])
-    assert end[1] - start[1] == pytest.approx(4 * frames[0].H[:, 1].std())
+    within = frames[2].H - frames[2].centers[frames[2].labels]
+    assert spread(frames[2]) == pytest.approx([0, 2 * np.sqrt((within[:, 1] ** 2).mean())])
     write_figure("fig1", [run], tmp_path / "out")
-    assert "acc" not in read(tmp_path / "out", "fig1")
+    table = read(tmp_path / "out", "fig1")
+    assert "acc" not in table
+    assert table["dy"].iloc[2] == pytest.approx(spread(frames[2])[1], rel=1e-4)
 
 
 def test_a_run_of_one_iteration_has_one_panel(make_run: Callable[..., Path], tmp_path: Path) -> None:
@@ -323,7 +325,56 @@ def test_the_command_draws_a_figure_and_reports_an_error(
 
 
 def test_names_of_overlapping_classes_keep_their_distance():
-    line = np.array([[x, 0.0] for x in range(11)])
-    assert free_position(line, np.empty((0, 2)), 2.0).tolist() == [5, 0]
-    assert free_position(line, np.array([[5.0, 0.0]]), 2.0).tolist() in ([3, 0], [7, 0])
-    assert free_position(line, line, 2.0).tolist() == [5, 0]
+    line, gap = np.array([[x, 0.0] for x in range(11)]), np.array([[2.0, 2.0]])
+    assert free_position(line, np.empty((0, 2)), gap[:0]).tolist() == [5, 0]
+    assert free_position(line, np.array([[5.0, 0.0]]), gap).tolist() in ([3, 0], [7, 0])
+    assert free_position(line, np.array([[5.0, 2.0]]), gap).tolist() == [5, 0]
+    assert free_position(line, line, np.repeat(gap, 11, 0)).tolist() == [5, 0]
+
+
+@pytest.mark.parametrize("length", [3, 12])
+def test_names_on_a_map_do_not_overlap(length: int) -> None:
+    rng = np.random.default_rng(0)
+    points, classes = rng.normal(size=(600, 2)), np.repeat(np.arange(6), 100)
+    names = [str(i) * length for i in range(6)]
+    assert are_short(names)
+    figure = draw_embedding(points, {"class": (classes, names)}, "")
+    figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in figure.axes[0].texts]
+    assert len(boxes) == 6
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+def test_long_names_are_in_a_legend_below_the_panels() -> None:
+    points, classes = np.random.default_rng(0).normal(size=(60, 2)), np.repeat(np.arange(6), 10)
+    names = [f"a class of vegetables with number {i} and a long name" for i in range(6)]
+    figure = draw_embedding(points, {"class": (classes, names)}, "")
+    figure.canvas.draw()
+    assert list(figure.axes[0].texts) == []
+    (legend,) = figure.legends
+    box = legend.get_window_extent()
+    assert not box.overlaps(figure.axes[0].get_window_extent())
+    assert box.x0 >= 0
+    assert box.x1 <= figure.bbox.width
+
+
+def test_clusters_have_the_colours_of_their_classes() -> None:
+    y = np.array(["a"] * 3 + ["b"] * 3 + ["c"] * 2)
+    labels = np.array([7, 7, 7, 5, 5, 9, 2, 2])
+    groups, names = group_clusters(labels, y)
+    assert groups.tolist() == [0, 0, 0, 1, 1, 3, 2, 2]
+    assert names == ["7", "5", "2", "9"]
+    assert group_clusters(labels, None)[1] == ["2", "5", "7", "9"]
+
+
+def test_no_class_covers_another() -> None:
+    with style():
+        axes = new_figure(2, 2).subplots()
+        scatter_classes(axes, np.zeros((90, 2)), np.arange(90) % 3, 20)
+    (drawn,) = axes.collections
+    colours = [tuple(c) for c in drawn.get_facecolors()]
+    halves = [{c: part.count(c) for c in set(colours)} for part in (colours[:45], colours[45:])]
+    assert all(min(half.values()) > 5 for half in halves)
+    markers = {c: {len(drawn.get_paths()[i]) for i in range(90) if colours[i] == c} for c in set(colours)}
+    assert all(len(shapes) == 1 for shapes in markers.values())
+    assert len(set(map(tuple, markers.values()))) > 1

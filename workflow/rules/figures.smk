@@ -28,7 +28,7 @@ localrules:
 PAPER_FIGURES = {
     "fig1": (
         ("iterations", cells("fig1", "dekm"), first_seed_folders, 1, 4000),
-        {"fig1.png": "1, iterations", "fig1.gif": "1, iterations"},
+        {"fig1.png": "1, iterations", "fig1.gif": "1, animation"},
     ),
     "fig2": (("entropy", [], None, 1, 1000), {"fig2.png": "2, entropy"}),
     "fig3": (

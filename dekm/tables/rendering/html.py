@@ -34,6 +34,19 @@ CSS = """
 .results .paper { display: block; }
 .results sup { line-height: 0; font-size: .75em; }
 .results ol { color: #57606a; font-size: .9em; list-style: decimal; padding-left: 2rem; }
+@media print {
+@page { size: landscape; margin: 1cm; }
+.results { margin: 0; padding: 0; font-size: 10px; }
+.results nav { display: none; }
+.results .scroll { overflow: visible; }
+.results table { font-size: 8px; white-space: normal; }
+.results td.long { overflow-wrap: anywhere; }
+.results th, .results td { padding: .1rem .25rem; }
+.results td.long { min-width: 0; }
+.results tbody th { position: static; }
+.results tr { break-inside: avoid; }
+.results img { max-width: 70%; break-inside: avoid; }
+}
 """.strip()
 MAX_NOWRAP = 40  # characters of a cell that is not wrapped
 
