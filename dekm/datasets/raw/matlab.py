@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from functools import lru_cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -30,6 +31,12 @@ def mat_shapes(file: Path) -> dict[str, tuple[int, ...]]:
     with readable(file, "MATLAB file"):
         if h5py.is_hdf5(file):  # version 7.3, which stores columns first
             return {name: shape[::-1] for name, shape in shapes_of_arrays(file).items() if "/" not in name}
+        stamp = file.stat()
+    return _shapes(file, stamp.st_mtime_ns, stamp.st_size)
+
+
+@lru_cache(maxsize=8)  # a process for each question takes half a second
+def _shapes(file: Path, *stamp: int) -> dict[str, tuple[int, ...]]:
     variables = _ask(file)[0]["variables"]
     return {name: tuple(shape) for name, (kind, *shape) in variables.items() if kind in CLASSES}
 
@@ -42,8 +49,10 @@ def read_mat(file: Path, name: str) -> Any:
     InputError
         If the file is damaged or has no such array, or it is not one of numbers.
     """
-    if h5py.is_hdf5(file):
-        return read_hdf5(file, name)[0].T
+    with readable(file, "MATLAB file"):
+        file.stat()
+        if h5py.is_hdf5(file):
+            return read_hdf5(file, name)[0].T
     form, arrays = _ask(file, name)
     if "shape" in form:
         data, indices, indptr = arrays
@@ -54,8 +63,6 @@ def read_mat(file: Path, name: str) -> Any:
 
 def _ask(file: Path, *names: str) -> tuple[dict[str, Any], list[np.ndarray]]:
     """What `matlab_reader` answers."""
-    if not file.exists():
-        raise InputError(f"{file} does not exist.")
     command = [sys.executable, "-P", str(READER), str(file), *names]
     with (
         readable(file, "MATLAB file"),
