@@ -33,7 +33,7 @@ def class_names(y: np.ndarray) -> tuple[np.ndarray, list[str]]:
         Label of each class.
     """
     names, classes = np.unique(y, return_inverse=True)
-    return classes, [str(name) for name in names]
+    return classes, [str(name) or "no label" for name in names]
 
 
 def scatter_classes(

@@ -146,6 +146,8 @@ def _write_confusion(run: Record, title: str, folder: Path) -> None:
     y, labels = run.true_labels(), run.labels()
     if y is None:
         return
+    if y.dtype.kind == "U":  # an empty name stands for no label
+        y, labels = y[y != ""], labels[y != ""]
     counts, classes, clusters = align(y, labels)
     composition = run.composition().set_index("cluster").loc[clusters].reset_index()
     save(

@@ -91,6 +91,7 @@ def select(
         if (dataset, method) in runs.cells:
             notes = (
                 subsample_note(facts[dataset]),
+                labels_note(facts[dataset]),
                 _settings_note((deviations or {}).get((dataset, method), "")),
                 *damage,
                 "" if damage else _seeds_note(len(found), n_seeds),
@@ -114,6 +115,14 @@ def subsample_note(facts: Mapping[str, Any]) -> str:
     if facts.get("subsample") is None:
         return ""
     return f"{SUBSAMPLE} of {facts['subsample']:,} samples"
+
+
+def labels_note(facts: Mapping[str, Any]) -> str:
+    """Footnote of the scores of a dataset some of whose samples have no true label; else empty."""
+    n_labelled = sum(facts.get("class_counts") or ())
+    if not n_labelled or n_labelled == facts["n_samples"]:
+        return ""
+    return f"only the {n_labelled:,} of {facts['n_samples']:,} samples that have a true label are scored"
 
 
 def is_subsample(cells: pd.DataFrame) -> pd.Series:

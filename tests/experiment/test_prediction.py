@@ -14,6 +14,7 @@ from dekm.datasets.tfidf import Texts
 from dekm.datasets.user.own import own_dataset
 from dekm.errors import InputError
 from dekm.experiment.prediction import write_predictions
+from dekm.figures import runs
 from dekm.files import read_json
 from dekm.files.samples import StoredSamples, write_samples
 from tests.helpers.own_data import save_image
@@ -463,6 +464,9 @@ def test_partly_labelled_data_are_all_clustered_and_scored_where_they_have_label
     with (run / "clusters.csv").open(newline="") as stream:
         rows = list(csv.DictReader(stream))
     assert [row["class"] for row in rows] == kinds.tolist()
+    runs.write([run], tmp_path / "figures")
+    confusion = (tmp_path / "figures/confusion.csv").read_text().splitlines()
+    assert [line.split(",")[0] for line in confusion] == ["class", "x", "y", "z"]
     capsys.readouterr()
     out = ["--out", str(tmp_path / "out.csv")]
     assert main(["predict", str(run), *out, *settings(path=tmp_path / "x.csv", label_column="kind")]) == 0
