@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dekm.errors import InputError
 from dekm.results.folders import CellFolder
+from dekm.results.progress import WARNING
 from dekm.results.record import Record
 from dekm.results.result_set import ResultSet
 
@@ -79,7 +80,7 @@ def read_runs(
             if found:
                 problems[folder.name] = found
     for line in [line for lines in problems.values() for line in lines]:
-        logger.warning("not counted: %s", line)
+        logger.warning("%snot counted: %s", WARNING, line)
     return Runs(runs, problems)
 
 
