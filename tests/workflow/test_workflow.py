@@ -51,7 +51,7 @@ def test_every_run_is_in_the_table_and_in_the_store(workspace: Workspace) -> Non
 def test_facts_reproduce_a_run(workspace: Workspace) -> None:
     folder = workspace.results / "runs" / "digits" / "dekm" / "seed0"
     facts = json.loads((folder / "facts.json").read_text())
-    settings = {"max_iter": 2, "n_init": 2, "init_update": "previous", "n_init_update": 5, "tol": 0.001}
+    settings = {"max_iter": 2, "n_init": 2, "init_update": "fresh", "n_init_update": "2n_iter", "tol": 0.001}
     assert facts["settings"] == settings
     assert facts["data"] == json.loads((workspace.results / "data/digits/facts.json").read_text())["digest"]
     assert {"key", "seed", "commit", "versions", "device", "pretrained"} <= set(facts)
