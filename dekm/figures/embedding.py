@@ -46,7 +46,8 @@ def principal_components(H: np.ndarray) -> np.ndarray:
     centered = np.asarray(H, float) - H.mean(0)
     if centered.shape[1] == 1:
         return np.column_stack([centered, np.zeros(len(centered))])
-    return PCA(2, svd_solver="covariance_eigh").fit_transform(centered)
+    with np.errstate(invalid="ignore"):  # of an embedding whose points are all equal
+        return PCA(2, svd_solver="covariance_eigh").fit_transform(centered)
 
 
 def draw_embedding(points: np.ndarray, panels: Mapping[str, Groups], title: str) -> Figure:

@@ -2,6 +2,7 @@
 
 import base64
 import gzip
+import io
 import json
 import re
 from pathlib import Path
@@ -9,10 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from dekm.cli import main
 from dekm.errors import InputError
-from dekm.figures.explore import contents, write_page
+from dekm.figures.explore import contents, features, write_page
 from dekm.figures.explore.contents import gather, match, nearest, stratified_part, to_grid
 from dekm.figures.explore.pictures import MAX_PIXELS, MAX_SIDE, sheet, strip
 from dekm.files import write_manifest
@@ -151,7 +153,48 @@ def test_images_are_one_sheet_of_limited_size(side: int, channels: int, kind: st
     assert pictures.grid["w"] == pictures.grid["h"] // 2
     assert pictures.grid["columns"] == 3
     assert MAX_SIDE**2 * 5 < MAX_PIXELS
-    assert sheet(None, np.arange(5)).grid is strip(None).grid is None
+    assert sheet(None, np.arange(5)).grid is strip(None, None).grid is None
+
+
+@pytest.mark.parametrize(
+    "H",
+    [np.zeros((40, 3)), np.arange(40.0)[:, None]],
+    ids=["a collapsed embedding", "an embedding of one dimension"],
+)
+def test_a_degenerate_embedding_has_a_page_without_t_sne(tmp_path: Path, H: np.ndarray) -> None:
+    write_data(tmp_path, "mine", np.zeros((40, 4, 4, 1), np.uint8), None)
+    labels = np.repeat([-1, 0, 2], [5, 15, 20])  # -1 is that of no cluster
+    run = write_run(tmp_path, "mine", "dekm", labels, H, make_history([0.5]))
+    write_page(run, tmp_path / "page.html")
+    assert "tsne" not in read(tmp_path / "page.html", "arrays")
+    names = [row["name"] for row in read(tmp_path / "page.html", "meta")["clusters"]]
+    assert names == ["-1", "0", "2"]
+
+
+def test_the_features_of_a_sample_are_the_columns_farthest_from_their_means(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = read_record(run).data
+    vectors = data.vectors()
+    assert vectors is not None
+    X = vectors.X.copy()
+    X[7] = X.mean(0) + X.std(0) * [0, -5, 1]
+    monkeypatch.setattr(type(data), "vectors", lambda self: vectors._replace(X=X))
+    monkeypatch.setattr(features, "BLOCK", 3)
+    found, names = features.largest_features(data, np.arange(2, 12))
+    assert [names[i] for i in found["feature"][5]] == ["y", "z", "x"]
+    assert found["value"][5].tolist() == pytest.approx(X[7, [1, 2, 0]].tolist())
+    assert found["deviation"][5, 0] < -3
+
+
+def test_images_of_any_range_are_shown_from_black_to_white() -> None:
+    images = np.linspace(-5, 300, 12, dtype=np.float32).reshape(3, 2, 2, 1)
+    pixels = np.asarray(Image.open(io.BytesIO(sheet(images, np.arange(3)).content)))
+    assert pixels[0, 0] == 0
+    assert pixels[2:, :2].max() == 255
+    assert len(np.unique(pixels)) >= 12
+    center = np.asarray(Image.open(io.BytesIO(strip(images[:1], images).content)))
+    np.testing.assert_array_equal(center, pixels[:2, :2])
 
 
 def test_the_command_writes_the_page_to_its_place(

@@ -34,7 +34,8 @@ def write_page(run: Path, file: Path) -> None:
     """
     record = read_record(run)
     contents = gather(record)
-    images, decoded = sheet(record.images(), contents.chosen), strip(contents.decoded)
+    samples = record.images()
+    images, decoded = sheet(samples, contents.chosen), strip(contents.decoded, samples)
     parts = {
         "run": RUN_OF_PAGE.format(record.facts["id"]),
         "title": html.escape(contents.title),

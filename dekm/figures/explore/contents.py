@@ -19,7 +19,7 @@ from dekm.markup import csv_cell
 from dekm.results.folders import Record
 
 MAX_SAMPLES = 70_000  # of a page; its file then has about 20 MB
-MAX_TSNE = 5_000  # samples up to which there is a t-SNE map, which takes seconds
+MIN_TSNE, MAX_TSNE = 10, 5_000  # samples of which there is a t-SNE map, which takes seconds
 N_NEIGHBOURS = 10
 N_CENTERS = 12
 GRID = 65_535  # steps of a coordinate on a map
@@ -79,14 +79,14 @@ def gather(run: Record) -> Contents:
         }
     else:
         arrays |= {"clusters": members[chosen][None], "map": to_grid(principal_components(H)[chosen][None])}
-    if len(chosen) <= MAX_TSNE:
+    if MIN_TSNE <= len(chosen) <= MAX_TSNE and H.shape[1] > 1 and np.ptp(points, axis=0).any():
         arrays["tsne"] = to_grid(project(points)[None])
     U = saved.get("U", np.stack([H[members == i].mean(0) for i in range(len(clusters))]))
     U = U if len(U) == len(clusters) else U[clusters]
     arrays["center_distances"], arrays["centers"] = nearest(points, U, N_CENTERS)
     _, arrays["neighbours"] = nearest(points, None, N_NEIGHBOURS)
     features, names = largest_features(run.data, chosen)
-    n_iter = saved["n_iter"].tolist() if saved else [int(run.metrics.get("n_iter", 0))]
+    n_iter = saved["n_iter"].tolist() if saved else [int(run.metrics.get("n_iter") or 0)]
     decoded = saved.get("decoded")
     decoded = decoded if decoded is None or len(decoded) == len(clusters) else decoded[clusters]
     return Contents(run, chosen, arrays | features, n_iter, names, decoded)

@@ -5,6 +5,7 @@ import numpy as np
 from dekm.results.data import PreparedData
 
 N_FEATURES = 8
+BLOCK = 4096  # samples at a time
 
 
 def largest_features(data: PreparedData, chosen: np.ndarray) -> tuple[dict[str, np.ndarray], list[str]]:
@@ -28,14 +29,19 @@ def largest_features(data: PreparedData, chosen: np.ndarray) -> tuple[dict[str, 
         weights = [largest(row.toarray()[0], count) for row in vectors.X[chosen]]
         indices, values = (np.stack(parts) for parts in zip(*weights, strict=True))
         return {"feature": indices, "value": values.astype(np.float32)}, vectors.names
-    X = vectors.X.astype(np.float64)
-    deviations = (X - X.mean(0)) / np.maximum(X.std(0), 1e-12)
-    indices = np.argsort(-np.abs(deviations[chosen]), axis=1, kind="stable")[:, :count]
-    found = {"value": X, "deviation": deviations}
-    taken = {name: np.take_along_axis(array[chosen], indices, 1) for name, array in found.items()}
-    return {"feature": indices} | {
-        name: array.astype(np.float32) for name, array in taken.items()
-    }, vectors.names
+    X, mean = vectors.X, vectors.X.mean(0, dtype=np.float64)
+    deviation = np.maximum(X.std(0, dtype=np.float64), 1e-12)
+    blocks = (chosen[i : i + BLOCK] for i in range(0, len(chosen), BLOCK))
+    parts = [farthest(X[block], (X[block] - mean) / deviation, count) for block in blocks]
+    indices, values, deviations = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    return {"feature": indices, "value": values, "deviation": deviations}, vectors.names
+
+
+def farthest(X: np.ndarray, deviations: np.ndarray, count: int) -> tuple[np.ndarray, ...]:
+    """Indices, values and deviations of the columns with the largest deviations of each sample."""
+    indices = np.argsort(-np.abs(deviations), axis=1, kind="stable")[:, :count]
+    taken = (np.take_along_axis(array, indices, 1).astype(np.float32) for array in (X, deviations))
+    return indices, *taken
 
 
 def largest(values: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:

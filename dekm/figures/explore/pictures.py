@@ -29,26 +29,32 @@ class Pictures(NamedTuple):
 
 
 def sheet(images: np.ndarray | None, chosen: np.ndarray) -> Pictures:
-    """The chosen ones of images (n, h, w, c) in [0, 1], made smaller where they are many or large."""
+    """The chosen ones of images (n, h, w, c), made smaller where they are many or large."""
     if images is None:
         return Pictures()
     h, w = images.shape[1:3]
     factor = min(1.0, MAX_SIDE / max(h, w), (MAX_PIXELS / (len(chosen) * h * w)) ** 0.5)
-    size = (max(1, int(w * factor)), max(1, int(h * factor)))
-    columns = int(np.ceil(len(chosen) ** 0.5))
-    return paste(
-        [image.resize(size, Image.Resampling.BOX) for image in map(to_image, images[chosen])], columns
-    )
+    size, limits = (max(1, int(w * factor)), max(1, int(h * factor))), value_range(images)
+    shown = (to_image(images[i], *limits).resize(size, Image.Resampling.BOX) for i in chosen)
+    return paste(list(shown), int(np.ceil(len(chosen) ** 0.5)))
 
 
-def strip(decoded: np.ndarray | None) -> Pictures:
-    """Decoded centers (k, h, w, c) in one row."""
-    return Pictures() if decoded is None else paste(list(map(to_image, decoded)), len(decoded))
+def strip(decoded: np.ndarray | None, images: np.ndarray | None) -> Pictures:
+    """Decoded centers (k, h, w, c) in one row, in the range of values of the images."""
+    if decoded is None or images is None:
+        return Pictures()
+    limits = value_range(images)
+    return paste([to_image(image, *limits) for image in decoded], len(decoded))
 
 
-def to_image(image: np.ndarray) -> Image.Image:
-    """An image (h, w, c) in [0, 1]: in colour for three channels, otherwise the mean of the channels."""
-    pixels = (image.clip(0, 1) * 255).round().astype(np.uint8)
+def value_range(images: np.ndarray) -> tuple[float, float]:
+    """What is black and white: 0 and 1, or the smallest and the largest value of images beyond."""
+    return min(0.0, float(images.min())), max(1.0, float(images.max()))
+
+
+def to_image(image: np.ndarray, low: float, high: float) -> Image.Image:
+    """An image (h, w, c): in colour for three channels, otherwise the mean of the channels."""
+    pixels = (255 * (image.clip(low, high) - low) / (high - low)).round().astype(np.uint8)
     return Image.fromarray(pixels if image.shape[-1] == 3 else pixels.mean(-1).round().astype(np.uint8))
 
 
