@@ -110,15 +110,7 @@ class Dataset:
     def raw_sets(self) -> tuple[RawSet, ...]:
         """Raw sets whose loaders accept all options, in the order in which they are tried.
 
-        Returns
-        -------
-        tuple of RawSet
-            At least one raw set.
-
-        Raises
-        ------
-        InputError
-            If no loader accepts all options.
+        Raises `InputError` if no loader accepts all options.
         """
         candidates = (RawSet(self.loader, self.raw), *self.alternatives)
         usable = tuple(raw_set for raw_set in candidates if raw_set.options() >= set(self.options))
@@ -131,20 +123,7 @@ class Dataset:
     def raw_set(self, raw_dir: Path) -> RawSet:
         """First raw set whose files all exist.
 
-        Parameters
-        ----------
-        raw_dir : Path
-            Folder of the raw files.
-
-        Returns
-        -------
-        RawSet
-            The raw set from which the dataset is loaded.
-
-        Raises
-        ------
-        InputError
-            If every raw set lacks a file.
+        Raises `InputError` if every raw set lacks a file.
         """
         raw_sets = self.raw_sets()
         for raw_set in raw_sets:
@@ -159,20 +138,7 @@ class Dataset:
     def with_options(self, options: Mapping[str, Any]) -> "Dataset":
         """Copy of the dataset with further loader options.
 
-        Parameters
-        ----------
-        options : Mapping of str to Any
-            Keyword arguments of the loader; they replace options of the same name.
-
-        Returns
-        -------
-        Dataset
-            The dataset with these options.
-
-        Raises
-        ------
-        InputError
-            If no loader accepts all options.
+        Raises `InputError` if no loader accepts all options.
         """
         dataset = replace(self, options={**self.options, **options})
         dataset.raw_sets()
@@ -181,15 +147,7 @@ class Dataset:
     def check_licence(self, held: bool) -> None:
         """Check that the user may use the data.
 
-        Parameters
-        ----------
-        held : bool
-            Whether the user holds the licence.
-
-        Raises
-        ------
-        InputError
-            If the data are restricted and the user does not hold the licence.
+        Raises `InputError` if the data are restricted and the user does not hold the licence.
         """
         if self.restricted and not held:
             raise InputError(
@@ -200,19 +158,6 @@ class Dataset:
     def load(self, raw_dir: Path) -> Loaded:
         """Load the dataset from its raw files.
 
-        Parameters
-        ----------
-        raw_dir : Path
-            Folder of the raw files.
-
-        Returns
-        -------
-        Loaded
-            The samples, their true labels and their names.
-
-        Raises
-        ------
-        InputError
-            If raw files are missing or cannot be read.
+        Raises `InputError` if raw files are missing or cannot be read.
         """
         return Loaded(*resolve_name(self.raw_set(raw_dir).loader)(raw_dir, **self.options))

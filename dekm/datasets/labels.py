@@ -12,24 +12,11 @@ NO_LABEL = {"", "nan"}  # texts, in lower case, that are no label
 
 
 def label_vector(values: Any, origin: object) -> np.ma.MaskedArray:
-    """Check labels and return them as a vector, not encoded yet.
+    """Check labels of shape (n,), (n, 1) or (1, n) and return them as a masked array (n,), not encoded yet.
 
-    Parameters
-    ----------
-    values : array-like of shape (n,), (n, 1) or (1, n)
-        Numbers or strings. NaN, None and an empty text are no label; floats become integers if all are whole.
-    origin : object
-        File or folder of the labels, for error messages.
-
-    Returns
-    -------
-    masked array of shape (n,)
-        Integers, floats or strings; masked where there is no label.
-
-    Raises
-    ------
-    InputError
-        If the values are not a vector of numbers or strings, a label is infinite, or there is none.
+    Integers, floats or strings; NaN, None and an empty text are no label, and masked. Floats become integers
+    if all are whole. Raises `InputError`, which names the `origin`, if the values are not a vector of numbers
+    or strings, a label is infinite, or there is none.
     """
     labels = np.asarray(values)
     if labels.size != max(labels.shape, default=0) or labels.dtype.kind not in "buifUSO":
@@ -83,28 +70,16 @@ def _numbers(labels: np.ndarray, absent: np.ndarray, origin: object) -> np.ndarr
 def encode_labels(values: Any, origin: object) -> np.ndarray:
     """Encode labels as the positions of the classes in sorted order; int64 of shape (n,).
 
-    Raises
-    ------
-    InputError
-        As `label_vector`.
+    Raises `InputError` as `label_vector`.
     """
     return name_classes(label_vector(values, origin))[0]
 
 
 def name_classes(labels: np.ndarray) -> tuple[np.ndarray, list[Any] | None]:
-    """Encode labels, and keep the names of their classes.
+    """Encode labels, of which some may be masked, and keep the names of their classes.
 
-    Parameters
-    ----------
-    labels : array or masked array of shape (n,)
-        Labels, numbers or strings.
-
-    Returns
-    -------
-    y : ndarray of shape (n,) and dtype int64
-        Positions of the classes in sorted order; -1 where a label is masked.
-    names : list or None
-        The label of each class, a number or a string; None if the labels are 0, 1, ... already.
+    Returns int64 positions (n,) of the classes in sorted order, -1 where a label is masked, and the label of
+    each class; None instead if the labels are 0, 1, ... already.
     """
     known = ~np.ma.getmaskarray(labels)
     names, codes = np.unique(np.ma.getdata(labels)[known], return_inverse=True)

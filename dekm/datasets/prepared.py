@@ -17,22 +17,7 @@ from dekm.scaling import NO_SCALING, InputScaling
 
 
 def content_digest(X: Samples, y: Labels, scaling: InputScaling = NO_SCALING) -> str:
-    """SHA-256 digest of the shapes, dtypes and values of samples and labels, and of the scaling of a table.
-
-    Parameters
-    ----------
-    X : ndarray or csr_matrix of shape (n, ...)
-        Samples.
-    y : ndarray of shape (n,) or None
-        Labels.
-    scaling : InputScaling
-        The rule that scales the samples.
-
-    Returns
-    -------
-    str
-        Hexadecimal digest.
-    """
+    """SHA-256 of the shapes, dtypes and values of samples and labels, and of the scaling of a table."""
     parts = [X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)] if sparse.issparse(X) else [X]
     sha256 = hashlib.sha256(f"{X.shape}".encode())
     for part in parts if y is None else [*parts, y]:
@@ -45,28 +30,10 @@ def content_digest(X: Samples, y: Labels, scaling: InputScaling = NO_SCALING) ->
 
 
 def load(data: Path, facts: Path) -> tuple[Samples, Labels, dict[str, Any]]:
-    """Read prepared data.
+    """Samples (n, ...), float32 and scaled as the facts say, labels (n,) or None, and the facts.
 
-    Parameters
-    ----------
-    data : Path
-        ``.npz`` file of samples and labels.
-    facts : Path
-        JSON file of the facts.
-
-    Returns
-    -------
-    X : float32 array or csr_matrix of shape (n, ...)
-        Samples, scaled as the facts say.
-    y : ndarray of shape (n,) or None
-        Labels, -1 where a sample has none; None for unlabelled data.
-    facts : dict of str to Any
-        The facts.
-
-    Raises
-    ------
-    InputError
-        If the data were not prepared, cannot be read or do not have the digest in the facts.
+    A label is -1 where a sample has none. Raises `InputError` if the data were not prepared, cannot be read
+    or do not have the digest in the facts.
     """
     if not facts.is_file():
         raise InputError(
@@ -83,21 +50,9 @@ def load(data: Path, facts: Path) -> tuple[Samples, Labels, dict[str, Any]]:
 
 
 def load_terms(data: Path, facts: Path, digest: str) -> Terms:
-    """Read the terms of prepared texts.
+    """The terms of prepared texts.
 
-    Parameters
-    ----------
-    data : Path
-        ``.npz`` file of samples, labels and terms.
-    facts : Path
-        JSON file of the facts.
-    digest : str
-        Expected digest of the samples and labels.
-
-    Raises
-    ------
-    InputError
-        If the data were not prepared, have another digest or were stored without terms.
+    Raises `InputError` if the data were not prepared, have another digest or were stored without terms.
     """
     if load(data, facts)[2]["digest"] != digest:
         raise InputError(f"{data} is not the data of the run: cluster the prepared data again.")

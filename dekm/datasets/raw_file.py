@@ -59,21 +59,7 @@ class RawFile:
     def verify(self, file: Path) -> str:
         """Verify a copy.
 
-        Parameters
-        ----------
-        file : Path
-            The copy.
-
-        Returns
-        -------
-        str
-            SHA-256 digest that identifies the content: `content_sha256` if it is known, otherwise the digest
-            of the unpacked content or of the file itself.
-
-        Raises
-        ------
-        InputError
-            If the copy has neither the checksum nor the expected content.
+        Raises `InputError` if the copy has neither the checksum nor the expected content.
         """
         actual = file_digests(file)
         expected = self.checksums()

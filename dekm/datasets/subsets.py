@@ -11,42 +11,14 @@ Labels = np.ndarray | None
 
 
 def count_classes(y: np.ndarray) -> tuple[int, ...]:
-    """Number of samples of each class, in sorted order of the classes.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n,)
-        Labels.
-
-    Returns
-    -------
-    tuple of int
-        Class counts.
-    """
+    """Number of samples of each class, in sorted order of the classes."""
     return tuple(np.unique(y, return_counts=True)[1].tolist())
 
 
 def stratified_rows(n_samples: int, y: Labels, size: int) -> np.ndarray:
-    """Rows of a stratified subsample, drawn without replacement and with a fixed seed.
+    """Rows of a subsample, ascending, drawn with a fixed seed; stratified if there are labels.
 
-    Parameters
-    ----------
-    n_samples : int
-        Number of samples n.
-    y : ndarray of shape (n,) or None
-        Labels. Without labels the subsample is drawn uniformly.
-    size : int
-        Number of samples to draw.
-
-    Returns
-    -------
-    int64 array of shape (size,)
-        Rows of the drawn samples, ascending.
-
-    Raises
-    ------
-    InputError
-        If `size` is out of range, or a class has fewer than two samples.
+    Raises `InputError` if `size` is out of range, or a class has fewer than two samples.
     """
     from sklearn.model_selection import train_test_split
 
@@ -74,24 +46,9 @@ def stratified_rows(n_samples: int, y: Labels, size: int) -> np.ndarray:
 
 
 def rows_of_classes(y: Labels, n_classes: int) -> np.ndarray:
-    """Rows of the samples of randomly drawn classes, with a fixed seed.
+    """Rows of the samples of randomly drawn classes, ascending, drawn with a fixed seed; -1 is no class.
 
-    Parameters
-    ----------
-    y : int64 array of shape (n,) or None
-        Encoded labels; -1 is none.
-    n_classes : int
-        Number of classes to draw.
-
-    Returns
-    -------
-    int64 array of shape (m,)
-        Rows of the samples of these classes, ascending.
-
-    Raises
-    ------
-    InputError
-        If there are no labels, or fewer than `n_classes` classes.
+    Raises `InputError` if there are no labels, or fewer than `n_classes` classes.
     """
     if y is None:
         raise InputError(f"n_classes={n_classes} needs true labels; the data are unlabelled.")

@@ -16,15 +16,7 @@ Scaling = Literal["unit", "paper"]
 
 @dataclass(frozen=True)
 class Terms:
-    """The terms of a tf-idf matrix.
-
-    Attributes
-    ----------
-    names : list of str
-        Terms in the order of the columns.
-    idf : ndarray of shape (d,)
-        Inverse document frequencies of the terms.
-    """
+    """The terms of the columns of a tf-idf matrix, and their inverse document frequencies (d,)."""
 
     names: list[str]
     idf: np.ndarray
@@ -52,19 +44,9 @@ class Texts:
     stop_words: str | None = None
 
     def fit(self) -> tuple[sparse.csr_matrix, Terms]:
-        """Tf-idf of the most frequent terms of these documents.
+        """Tf-idf of the most frequent terms of these documents, float32 csr_matrix (n, d), and the terms.
 
-        Returns
-        -------
-        X : csr_matrix of shape (n, d)
-            Tf-idf, float32.
-        terms : Terms
-            The terms.
-
-        Raises
-        ------
-        InputError
-            If an option is invalid or no document has a term.
+        Raises `InputError` if an option is invalid or no document has a term.
         """
         vectorizer = _vectorizer(self.stem, self.stop_words, max_features=N_TERMS)
         X = _fit_transform(vectorizer, self.documents)
@@ -73,18 +55,7 @@ class Texts:
         return scale_rows(X, self.scaling), terms
 
     def rows(self, terms: Terms) -> sparse.csr_matrix:
-        """Tf-idf of given terms, for example of the documents of a run.
-
-        Parameters
-        ----------
-        terms : Terms
-            The terms.
-
-        Returns
-        -------
-        csr_matrix of shape (n, d)
-            Tf-idf, float32; terms that are not among the given ones are ignored.
-        """
+        """Tf-idf (n, d) of given terms, for example of the documents of a run; other terms are ignored."""
         vectorizer = _vectorizer(self.stem, vocabulary=terms.names)
         vectorizer.idf_ = terms.idf
         return scale_rows(vectorizer.transform(self.documents), self.scaling)
@@ -125,25 +96,10 @@ def tfidf(
 
 
 def scale_rows(X: sparse.csr_matrix, scaling: Scaling) -> sparse.csr_matrix:
-    """Scale the rows of a matrix to the same length.
+    """Scale the rows of a matrix (n, d) to the same length, as float32; a row of zeros stays one.
 
-    Parameters
-    ----------
-    X : csr_matrix of shape (n, d)
-        Rows; a row of zeros stays a row of zeros.
-    scaling : {"unit", "paper"}
-        "unit" gives rows of unit Euclidean length, as in the authors' code; "paper" gives rows with
-        ||x||^2 / d = 1, as in the text of the paper.
-
-    Returns
-    -------
-    csr_matrix of shape (n, d)
-        Scaled rows, float32.
-
-    Raises
-    ------
-    InputError
-        If `scaling` is invalid.
+    "unit" gives rows of unit Euclidean length, as in the authors' code; "paper" gives rows with ||x||^2 / d =
+    1, as in the text of the paper. Raises `InputError` for any other scaling.
     """
     from sklearn.preprocessing import normalize
 

@@ -9,22 +9,11 @@ from dekm.errors import InputError
 
 
 def check(dataset: Dataset, X: Samples, y: Labels) -> None:
-    """Check loaded samples and labels.
+    """Check loaded samples and encoded labels against the row of a dataset.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        The row of the dataset.
-    X : ndarray or csr_matrix of shape (n, ...)
-        Samples.
-    y : ndarray of shape (n,) or None
-        Labels.
-
-    Raises
-    ------
-    InputError
-        If shape, number of classes or class counts differ from those of the row, or if no method could use
-        the samples: there are fewer than `n_clusters`, they are empty or have values that are not finite.
+    Raises `InputError` if shape, number of classes or class counts differ from those of the row, or if no
+    method could use the samples: there are fewer than `n_clusters`, they are empty or have values that are
+    not finite.
     """
     _check_samples(dataset, X)
     if y is not None:

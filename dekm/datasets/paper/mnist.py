@@ -29,22 +29,7 @@ def mnist(raw_dir: Path) -> tuple[np.ndarray, np.ndarray]:
 def read_idx(file: Path, *, ndim: int) -> np.ndarray:
     """Read a gzipped idx file of unsigned bytes.
 
-    Parameters
-    ----------
-    file : Path
-        Gzipped idx file.
-    ndim : int
-        Expected number of axes.
-
-    Returns
-    -------
-    ndarray
-        The array, uint8.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be unpacked, or its header or length does not match such an array.
+    Raises `InputError` if the file cannot be unpacked, or its header or length does not match such an array.
     """
     with unpacked(file, IDX_LIMIT) as stream:
         values = idx.read_values(stream, file)

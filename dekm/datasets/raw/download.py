@@ -27,38 +27,13 @@ def download_file(
     wait: float = WAIT,
     deadline: float | None = None,
 ) -> Path:
-    """Download a raw file unless it exists, and verify it.
+    """Download a raw file unless it exists, verify it, and return its path below `raw_dir`.
 
-    The mirror is tried first, then the upstream addresses in order. A file gets its final name only after it
-    is complete and verified. An existing file is verified and never overwritten.
-
-    Parameters
-    ----------
-    raw_file : RawFile
-        The file to download.
-    raw_dir : Path
-        Folder of the raw files.
-    mirror : str, optional
-        Folder or URL with the layout of `raw_dir`.
-    attempts : int, default=3
-        Maximum number of attempts per address; a missing file and HTTP status 4xx are not tried again.
-    timeout : float, default=30.0
-        Seconds without data after which a connection is closed.
-    wait : float, default=2.0
-        Seconds before the second attempt; the waiting time before attempt `i` is ``(i - 1) * wait``.
-    deadline : float, optional
-        Seconds that all attempts at one address may take together; by default enough for a slow connection.
-
-    Returns
-    -------
-    Path
-        The verified file below `raw_dir`.
-
-    Raises
-    ------
-    InputError
-        If an existing file is not the expected one, if the file has no known checksum, if it cannot be
-        written, or if every address failed; the message gives the reason for each address.
+    The mirror is tried first, then the upstream addresses in order, each at most `attempts` times within
+    `deadline` seconds; a missing file and HTTP status 4xx are not tried again. A file gets its final name
+    only after it is complete and verified, and an existing file is never overwritten. Raises `InputError` if
+    an existing file is not the expected one, the file has no known checksum or cannot be written, or every
+    address failed; the message gives the reason for each.
     """
     target = raw_dir / raw_file.path
     remove_dead(target)

@@ -26,11 +26,8 @@ def opened_hdf5(file: Path) -> Iterator[h5py.File]:
 def read_hdf5(file: Path, *names: str) -> list[np.ndarray]:
     """Arrays of numbers from an HDF5 file, in the order of their paths in it.
 
-    Raises
-    ------
-    InputError
-        If the file has another format or is damaged, or an array is missing, not numeric, not stored in this
-        file or larger than what is stored.
+    Raises `InputError` if the file has another format or is damaged, or an array is missing, not numeric, not
+    stored in this file or larger than what is stored.
     """
     with opened_hdf5(file) as opened:
         return [values_of(member(opened, file, name), file, kinds="buif") for name in names]

@@ -26,10 +26,7 @@ def read_header(stream: IO[bytes], file: Path) -> tuple[np.dtype, tuple[int, ...
 def read_values(stream: IO[bytes], file: Path) -> np.ndarray:
     """The array in an opened file; no more is unpacked than the header says.
 
-    Raises
-    ------
-    InputError
-        If the header is not that of an idx file, or not followed by as many values as it says.
+    Raises `InputError` if the file is no idx file, or has not as many values as its header says.
     """
     dtype, shape = read_header(stream, file)
     n_bytes = math.prod(shape) * dtype.itemsize

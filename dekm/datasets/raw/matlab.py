@@ -44,10 +44,7 @@ def _shapes(file: Path, *stamp: int) -> dict[str, tuple[int, ...]]:
 def read_mat(file: Path, name: str) -> Any:
     """One array of a MATLAB file, an ndarray or a csr_matrix.
 
-    Raises
-    ------
-    InputError
-        If the file is damaged or has no such array, or it is not one of numbers.
+    Raises `InputError` if the file is damaged or has no such array, or it is not one of numbers.
     """
     with readable(file, "MATLAB file"):
         file.stat()

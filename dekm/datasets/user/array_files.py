@@ -23,15 +23,7 @@ ONLY = ""  # name of the array in a file that holds one
 
 
 class Format(NamedTuple):
-    """How a format is read.
-
-    Attributes
-    ----------
-    shapes : callable
-        Shapes of the arrays in a file by their names, of which as little as possible is read.
-    read : callable
-        One array of a file.
-    """
+    """How a format is read: the shapes of the arrays in a file by name, and one array."""
 
     shapes: Callable[[Path], Shapes]
     read: Callable[[Path, str], Any]
@@ -48,17 +40,10 @@ def read(file: Path, name: str) -> Any:
 
 
 def read_labels(file: Path, n_samples: int, samples: object) -> np.ndarray:
-    """Labels from a file of their own.
+    """Labels of `samples` from a file of their own.
 
-    Parameters
-    ----------
-    file : Path
-        File of one array, a table of one column, or a text file with one label per line; an empty line is
-        no label.
-    n_samples : int
-        Number of labels that it should have.
-    samples : object
-        File of the samples, for error messages.
+    The file holds one array, is a table of one column, or a text with one label per line; an empty line is
+    none.
     """
     kind = format_of(file)
     if kind in TABLES:

@@ -22,17 +22,7 @@ def as_samples(X: Any, origin: object) -> Any:
     Rows are float64 unless float32 holds the same values, because they are scaled before they are rounded;
     images are float64 only if float32 rounds differences away.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d), (n, h, w) or (n, h, w, c), or sparse matrix
-        Numbers.
-    origin : object
-        Where they come from, for error messages.
-
-    Raises
-    ------
-    InputError
-        If the shape is another one, or a value is not a finite number.
+    Raises `InputError` if the shape is another one, or a value is not a finite number.
     """
     if X.dtype.kind not in "buif":
         raise InputError(f"{origin}: values of type {X.dtype} should be numbers.")
@@ -83,12 +73,7 @@ def chosen_features(
 ) -> tuple[Any, list[str]]:
     """The columns with the features of a run, in its order; those of other names are left out.
 
-    Columns without names are taken in their places.
-
-    Raises
-    ------
-    InputError
-        If a feature is missing.
+    Columns without names are taken in their places. Raises `InputError` if a feature is missing.
     """
     if names is None:
         logger.warning("%s: the columns have no names: they are matched by their places", origin)

@@ -20,26 +20,10 @@ SHOWN = 5  # names in a line of the log
 
 
 def list_files(folder: Path, suffixes: tuple[str, ...]) -> tuple[list[Path], np.ndarray | None]:
-    """List the files of a folder, or of its subfolders, one per class.
+    """The files of a folder with some endings, sorted by path, and the names of their subfolders as labels.
 
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-    suffixes : tuple of str
-        Endings of the file names to list, in lower case.
-
-    Returns
-    -------
-    files : list of Path
-        The files, sorted by path.
-    y : ndarray of shape (n,) or None
-        Labels: the names of the subfolders; None if there are no subfolders.
-
-    Raises
-    ------
-    InputError
-        If there are no such files, or they are at different depths.
+    The labels are None if the files are in the folder itself. Raises `InputError` if there are no such files,
+    or they are at different depths.
     """
     files = [file for file in visible_files(folder) if file.suffix.lower() in suffixes]
     if not files:
@@ -56,20 +40,7 @@ def list_files(folder: Path, suffixes: tuple[str, ...]) -> tuple[list[Path], np.
 def visible_files(folder: Path) -> list[Path]:
     """All files in a folder and its subfolders without hidden files and system files; links are followed.
 
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-
-    Returns
-    -------
-    list of Path
-        The files, sorted by path; links to a folder above them and broken links are left out.
-
-    Raises
-    ------
-    InputError
-        If a subfolder cannot be read.
+    Raises `InputError` if a subfolder cannot be read.
     """
     return sorted(file for file in _walk(folder, (folder.resolve(),)) if file.is_file())
 
@@ -91,15 +62,7 @@ def _walk(folder: Path, above: tuple[Path, ...]) -> Iterator[Path]:
 
 
 def log_ignored(folder: Path, suffixes: tuple[str, ...]) -> None:
-    """Log warnings that name the first files of a folder with other endings, and links that lead nowhere.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-    suffixes : tuple of str
-        Endings of the files that are not ignored, in lower case.
-    """
+    """Log warnings that name the first files of a folder with other endings, and links that lead nowhere."""
     entries = sorted(_walk(folder, (folder.resolve(),)))
     files = [entry for entry in entries if entry.is_file()]
     ignored = [file for file in files if file.suffix.lower() not in suffixes]

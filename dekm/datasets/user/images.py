@@ -23,18 +23,9 @@ TIFF_STARTS = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 
 @dataclass
 class Findings:
-    """What is told of the images that were read.
+    """What is told of the images that were read, by file: `cut` ones had 16 bits per channel of colour.
 
-    Attributes
-    ----------
-    transparent : list of Path
-        Images with transparent pixels.
-    paged : list of Path
-        Images with further pages or frames.
-    cut : list of Path
-        Images in colour whose 16 bits per channel were read as 8.
-    damaged, unknown : dict of Path to str
-        What is wrong with the images that are damaged, and with those that are sound but cannot be read.
+    `damaged` and `unknown` have what is wrong with those that are damaged, and that are sound but not read.
     """
 
     transparent: list[Path] = field(default_factory=list)

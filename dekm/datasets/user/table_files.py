@@ -80,17 +80,7 @@ class Columns:
 
 @dataclass
 class Table:
-    """A table of which the names of the columns are known.
-
-    Attributes
-    ----------
-    file : Path
-        The file.
-    names : list of str
-        Names of all columns.
-    index : set of str
-        Those that are the saved index of a data frame.
-    """
+    """A table whose columns are known, and which of them are the saved index of a data frame."""
 
     file: Path
     names: list[str]
