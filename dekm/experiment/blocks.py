@@ -16,20 +16,8 @@ EXPERIMENT_KEYS = {"subsample", "pretraining", "methods", "licence_held"}
 class DatasetBlock:
     """A dataset of the configuration, or the part of one that a figure shows.
 
-    Attributes
-    ----------
-    name : str
-        Key of its folders in the results.
-    base : str
-        Key of the dataset in the configuration.
-    row : Dataset
-        The dataset.
-    settings : mapping
-        The settings of its block.
-    seeds : sequence of int
-        Seeds that are run on it.
-    n_classes : int, optional
-        Number of classes to keep; all by default.
+    `name` is the key of its folders in the results, `base` that of the dataset in the configuration; the
+    settings are those of its block. Some of the classes are kept, or all.
     """
 
     name: str
@@ -84,10 +72,7 @@ def merge(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, 
 def find_dataset(name: str, options: Mapping[str, Any]) -> Dataset:
     """A row of Table II with these options, or the user's own data that they describe.
 
-    Raises
-    ------
-    InputError
-        If the name is unknown and the options have no path, or an option is wrong.
+    `InputError` if the name is unknown and the options have no path, or an option is wrong.
     """
     if "path" in options or "loader" in options:
         if name in DATASETS:

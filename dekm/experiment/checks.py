@@ -26,20 +26,9 @@ def read_experiment(config: Mapping[str, Any], schema_file: Path, modules: Path 
     A number or truth value that is given as text is read where the schema allows no text: YAML 1.1 reads
     ``1e-3`` as text, and Snakemake all values in the blocks of ``--config``.
 
-    Parameters
-    ----------
-    config : mapping
-        The configuration as Snakemake read it.
-    schema_file : Path
-        The JSON schema of configurations, in YAML.
-    modules : Path, optional
-        Folder in which the modules that the configuration names are searched before ``sys.path``: that of the
-        configuration file.
-
-    Raises
-    ------
-    InputError
-        With every mistake on a line of its own: where it is, what was given and what is right.
+    Modules that the configuration names are searched in the folder `modules`, that of its file, before
+    ``sys.path``. `InputError` has every mistake on a line of its own: where it is, what was given and what is
+    right.
     """
     check_values(config)
     schema = read_schema(schema_file)

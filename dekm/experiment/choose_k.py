@@ -32,18 +32,9 @@ NEAR = 0.01  # difference of two silhouettes that says little
 class Trial:
     """One method with one number of clusters.
 
-    Attributes
-    ----------
-    label : str
-        Name of the method.
-    k : int
-        Number of clusters.
-    silhouette, davies_bouldin : list of float
-        Of the samples, one per seed; empty where they are not defined.
-    stability : float
-        Mean adjusted Rand index of all pairs of seeds; NaN with one seed.
-    smallest : int
-        Samples of the smallest cluster of all seeds.
+    The silhouettes and Davies-Bouldin indices of the samples have a value per seed, and none where they are
+    not defined; `stability` is the mean adjusted Rand index of all pairs of seeds, NaN with one seed;
+    `smallest` counts the samples of the smallest cluster of all seeds.
     """
 
     label: str
@@ -67,29 +58,9 @@ def run_trials(
 ) -> Iterator[Trial]:
     """Cluster a dataset by several methods into several numbers of clusters, with all seeds.
 
-    The autoencoder of a seed is pretrained once and serves all numbers of clusters, so the dimension of its
-    embedding does not follow them.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        The configuration.
-    dataset : str
-        Key of the dataset, which is prepared if it was not yet.
-    numbers : sequence of int
-        Numbers of clusters.
-    methods : sequence of str
-        Keys of the methods.
-
-    Yields
-    ------
-    Trial
-        By method, then by number of clusters.
-
-    Raises
-    ------
-    InputError
-        If there are fewer samples than clusters, or the data cannot be prepared.
+    Yields by method, then by number. The dataset is prepared if it was not yet. The autoencoder of a seed is
+    pretrained once and serves all numbers, so the dimension of its embedding does not follow them.
+    `InputError` if there are fewer samples than clusters, or the data cannot be prepared.
     """
     X = load_samples(experiment, dataset)
     if max(numbers) >= X.shape[0]:

@@ -46,13 +46,7 @@ class Machine:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A valid configuration.
-
-    Attributes
-    ----------
-    config : mapping
-        The configuration as it was read.
-    """
+    """A valid configuration, as it was read."""
 
     config: Mapping[str, Any]
 
@@ -142,13 +136,7 @@ class Experiment:
         return self._pretraining(dataset, key.partition("-")[0], self._own_pretraining(dataset, method))
 
     def method_settings(self, dataset: str, method: str) -> dict[str, Any]:
-        """Parameters of a method on a dataset.
-
-        Raises
-        ------
-        InputError
-            If they would make the method another one.
-        """
+        """Parameters of a method on a dataset; `InputError` if they would make it another method."""
         row = self.method(method)
         inherited = self._given(dataset, row.settings_of) | dict(row.params) if row.settings_of else {}
         return row.with_settings(inherited | self._given(dataset, method))

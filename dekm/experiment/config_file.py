@@ -60,13 +60,7 @@ class StrictLoader(yaml.SafeLoader):
 
 
 def read_config_file(file: Path) -> dict[str, Any]:
-    """Read a configuration in YAML or JSON.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, is not a block of settings, has a key twice in a block, or is too large.
-    """
+    """Read a configuration in YAML or JSON; `InputError` names what is wrong with the file."""
     with readable(file, "configuration", yaml.YAMLError, AttributeError):
         config = _read(file.read_text(encoding="utf-8"))
         if not isinstance(config, dict):
@@ -84,14 +78,7 @@ def _read(text: str) -> Any:
 
 
 def check_values(config: Mapping[str, Any]) -> None:
-    """Check that a configuration holds only what can be passed on to the jobs, and not too much of it.
-
-    Raises
-    ------
-    InputError
-        If it has more than `MAX_VALUES` values, with its aliases expanded, or `MAX_DEPTH` levels, or a value
-        is a date or another type that JSON does not have.
-    """
+    """Check that a configuration, aliases expanded, holds only what JSON can, and not too much of it."""
     for n_values, (value, depth) in enumerate(_values(config)):
         if n_values > MAX_VALUES or depth > MAX_DEPTH:
             raise InputError(

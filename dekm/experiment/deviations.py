@@ -27,20 +27,8 @@ def find_deviations(
     Every protocol of the configuration is one of the paper's or of the authors' code, so a cell differs only
     if it differs from each of them.
 
-    Parameters
-    ----------
-    results : Path
-        Folder of results.
-    datasets, methods : sequence of str
-        Keys of the cells.
-    config : Path
-        Configuration file of the paper's experiments.
-
-    Returns
-    -------
-    dict of tuple of (str, str) to str
-        For each cell that differs, in what: "lr 0.1 instead of 0.001". Cells without a run, cells that are no
-        experiment of the paper, and runs of earlier versions, which recorded no parameters, are left out.
+    Returns for each cell that differs, in what: "lr 0.1 instead of 0.001". Cells without a run, and cells
+    that are no experiment of the paper, are left out.
     """
     if not config.is_file():
         logger.warning("%s does not exist: settings that differ from the paper's are not named", config)

@@ -37,18 +37,7 @@ class Data:
 class Cell:
     """A pretraining, or a method on a dataset, and what it will take on a device.
 
-    Attributes
-    ----------
-    experiment : Experiment
-        The configuration.
-    block : DatasetBlock
-        Its dataset.
-    data : Data
-        The size of that.
-    stage, subject : str
-        "pretrain" and an architecture, or "cluster" and a method.
-    device : torch.device
-        The device.
+    `stage` and `subject` are "pretrain" and an architecture, or "cluster" and a method.
     """
 
     experiment: Experiment
