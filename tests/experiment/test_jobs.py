@@ -297,6 +297,14 @@ def test_an_unknown_parameter_of_the_pretraining_is_named(results):
         pretrain(results, settings={"epochs": 3})
 
 
+@pytest.mark.filterwarnings("ignore:Only . of n_clusters:sklearn.exceptions.ConvergenceWarning")
+def test_dkm_with_annealing_runs_without_a_pretraining(results):
+    cell = cluster(results, "dkm", (0,), settings={"annealed": True, "max_iter": 1, "n_init": 1})
+    facts = read_json(cell / "seed0/facts.json")
+    assert facts["pretrained"] is None
+    assert facts["parameters"]["annealed"] is True
+
+
 def test_an_error_leaves_complete_seeds_and_no_leftovers(results):
     cell = cluster(results, "k_means", (0,))
     before = ids(cell)
