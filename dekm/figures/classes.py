@@ -11,6 +11,7 @@ from matplotlib.path import Path
 from matplotlib.patheffects import withStroke
 
 from dekm.figures.style import INK, colour, legend_label, marker
+from dekm.markup import printable
 
 MAX_NAMES = 25
 LONGEST_NAME = 12  # characters of a name on a map
@@ -33,7 +34,7 @@ def class_names(y: np.ndarray) -> tuple[np.ndarray, list[str]]:
         Label of each class.
     """
     names, classes = np.unique(y, return_inverse=True)
-    return classes, [str(name) or "no label" for name in names]
+    return classes, [printable(str(name)) or "no label" for name in names]
 
 
 def scatter_classes(

@@ -8,6 +8,8 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import findfont, fontManager, get_font
 from matplotlib.text import Text
 
+from dekm.markup import printable
+
 logger = logging.getLogger(__name__)
 
 FONT = "DejaVu Sans"  # is part of Matplotlib
@@ -15,8 +17,12 @@ BOXES = "Last Resort"  # beginning of the name of a font that has a box for ever
 
 
 def use_installed_fonts(figure: Figure) -> None:
-    """Give each text of a figure the installed fonts that have the characters which `FONT` lacks."""
+    """Give each text of a figure the installed fonts that have the characters which `FONT` lacks.
+
+    Control characters, and bytes of file names in other encodings, are escaped: Matplotlib refuses some.
+    """
     for text in figure.findobj(Text):
+        text.set_text(printable(text.get_text()))
         lacking = frozenset(filter(_is_drawn, text.get_text())) - _characters(findfont(FONT))
         if lacking:
             text.set_fontfamily([FONT, *find_fonts(lacking)])

@@ -8,6 +8,7 @@ import pandas as pd
 from scipy.optimize import linear_sum_assignment
 
 from dekm.errors import InputError
+from dekm.markup import printable
 from dekm.metrics import contingency
 from dekm.results.folders import Record
 
@@ -68,4 +69,4 @@ def align(y: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, list[str], lis
     order = list(columns[np.argsort(rows)])
     order += [i for i in range(counts.shape[1]) if i not in order]
     clusters = np.unique(labels)[order].tolist()
-    return counts[:, order], [str(name) for name in np.unique(y)], clusters
+    return counts[:, order], [printable(str(name)) for name in np.unique(y)], clusters

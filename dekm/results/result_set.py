@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from dekm.errors import InputError, shown
+from dekm.errors import InputError, shown, without_secrets
 from dekm.files import is_locked
 from dekm.files.leftovers import temporaries
 from dekm.results.folders import CellFolder, PreparedData, SeedFolder
@@ -117,7 +117,7 @@ class ResultSet:
 
 def failure(log: Path) -> str:
     """The last line of a job's log if it tells an error; empty if the job has not failed."""
-    last = last_line(log)
+    last = without_secrets(last_line(log))
     return last if "Error" in last or "error:" in last else ""
 
 

@@ -16,8 +16,10 @@ from matplotlib.text import Text
 from PIL import Image
 
 from dekm.figures import choose_k, fonts
+from dekm.figures.classes import class_names
 from dekm.figures.runs import draw_confusion
 from dekm.figures.style import new_figure, save, style
+from dekm.markup import printable
 
 CHINESE = "聚类"  # that no installed font has, or at least not as full squares
 
@@ -98,18 +100,32 @@ def test_few_fonts_are_chosen_and_the_rest_is_told(tmp_path: Path, caplog) -> No
 
 
 @pytest.mark.parametrize(
-    "label", ["$x^", "$x^2$", "_private", "a_b^c", "\\frac", "聚类", "a\nb", "</script>", "%s {x}"]
+    "label",
+    [
+        "$x^",
+        "$x^2$",
+        "_private",
+        "a_b^c",
+        "\\frac",
+        "聚类",
+        "a\nb",
+        "</script>",
+        "%s {x}",
+        "caf\udce9",  # a file name in another encoding
+        "a\x00\x1b[2J",
+    ],
 )
 def test_a_label_is_drawn_as_it_is(label: str, tmp_path: Path) -> None:
     install_font(tmp_path, "Squares", CHINESE)
     counts = np.array([[3, 1], [0, 2]])
-    save(draw_confusion(counts, [label, "b"], [0, 1], [75.0, 66.0], label), tmp_path, "confusion")
-    rows = [{"method": label, "k": k, "seed": 0, "silhouette": 0.5} for k in (2, 3)]
+    _, names = class_names(np.array([label, "z"]))
+    save(draw_confusion(counts, names, [0, 1], [75.0, 66.0], label), tmp_path, "confusion")
+    rows = [{"method": printable(label), "k": k, "seed": 0, "silhouette": 0.5} for k in (2, 3)]
     frame = pd.DataFrame(rows).assign(davies_bouldin=1.0, stability=np.nan)
     figure = choose_k.draw(frame, label)
     save(figure, tmp_path, "choose_k")
     shown = [text.get_text().strip("\u200a") for text in figure.findobj(Text)]
-    assert shown.count(label) == 2  # the title and the legend
+    assert shown.count(printable(label)) == 2  # the title and the legend
     assert not any(text.get_parse_math() for text in figure.findobj(Text) if text.get_text() == label)
 
 
