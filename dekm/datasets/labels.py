@@ -86,4 +86,6 @@ def name_classes(labels: np.ndarray) -> tuple[np.ndarray, list[Any] | None]:
     y = np.full(len(known), UNLABELLED, np.int64)
     y[known] = codes
     is_encoded = known.all() and names.dtype.kind in "iu" and np.array_equal(names, np.arange(len(names)))
+    if names.dtype.kind == "U":  # a folder may be named in another encoding than UTF-8
+        return y, [name.encode(errors="backslashreplace").decode() for name in names.tolist()]
     return y, None if is_encoded else names.tolist()

@@ -445,3 +445,10 @@ def test_a_table_in_latin_1_says_so(tmp_path):
         InputError, match="not in UTF-8, but probably in Latin-1 or Windows-1252; save it in UTF-8"
     ):
         prepare(tmp_path, {"path": str(tmp_path / "x.csv")})
+
+
+def test_the_name_of_a_class_can_be_written_in_utf_8():
+    _, names = name_classes(
+        label_vector(np.array(["caf\udce9", "聚类"]), "x")
+    )  # a folder in another encoding
+    assert names == ["caf\\udce9", "聚类"]
