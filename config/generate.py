@@ -63,7 +63,7 @@ def _allowed(constraint: Any) -> dict[str, Any]:
         case Choice(values):
             return {"enum": list(values)}
         case Integers(minimum, length, maximum):
-            limits = {"minItems": length or 0} | ({"maxItems": length} if length else {})
+            limits = {"minItems": length, "maxItems": length} if length else {}
             return {"type": "array", **limits, "items": _allowed(Integer(minimum, maximum=maximum))}
         case Integer(minimum, words, maximum):
             number = {"type": "integer", "minimum": minimum, "maximum": maximum}

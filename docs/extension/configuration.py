@@ -105,8 +105,14 @@ def _limits(root: Block, schema: Block) -> Iterator[str]:
         yield f"at most {schema['maxLength']:,} characters"
     if "items" in schema:
         smallest, largest = schema.get("minItems", 0), schema.get("maxItems")
-        number = str(smallest) if smallest == largest else f"{smallest} to {largest:,}"
-        yield f"{number} of: {_type(root, _resolved(root, schema['items']))}"
+        bounded = (
+            str(smallest)
+            if smallest == largest
+            else f"{smallest} to {largest:,}"
+            if largest
+            else "any number"
+        )
+        yield f"{bounded} of: {_type(root, _resolved(root, schema['items']))}"
 
 
 def _takers(root: Block) -> str:
