@@ -118,20 +118,22 @@ def commands(results: Path, out: Path) -> dict[str, list[str]]:
         "fig4": ["figure", "fig4", *[str(cell)] * 5, *to],
         "fig5": ["figure", "fig5", str(run), *to],
         "runs": ["figure", "runs", str(run), *to],
+        "explore": ["explore", str(run), "--out", f"{out}/page.html"],
         "sync": ["sync", str(results), "--store", str(results.parent)],
     }
 
 
 # Which commands read a file, the quick ones first.
 READERS = {
-    "data/digits/data.npz": ["k_means", "fig3", "runs"],
+    "data/digits/data.npz": ["k_means", "explore", "fig3", "runs"],
     "data/digits/facts.json": ["k_means", "table2", "predict", "table", "fig3"],
     "pretrained/*/summary.json": ["pretrain"],
     "pretrained/*/seed0/*": ["dekm", "pretrain", "sync"],
     "runs/*/summary.json": ["compare", "table", "fig4", "k_means", "dekm"],
     "runs/digits/dekm/seed0/model.safetensors": ["predict", "dekm"],
-    "runs/digits/dekm/seed0/iterations.npz": ["dekm", "fig1"],
-    "runs/digits/dekm/seed0/*.npy": ["dekm", "runs", "fig5"],
+    "runs/digits/dekm/seed0/iterations.npz": ["dekm", "explore", "fig1"],
+    "runs/digits/dekm/seed0/*.npy": ["dekm", "explore", "runs", "fig5"],
+    "runs/digits/dekm/seed0/clusters.csv": ["dekm", "explore", "sync"],
     "runs/digits/dekm/seed0/history.csv": ["dekm", "fig4", "runs", "sync"],
     "runs/*/seed0/*": ["k_means", "dekm", "predict", "fig4", "sync", "fig5"],
     "tables/table3.csv": ["compare tables"],
@@ -140,7 +142,7 @@ READERS = {
     "table3.csv": ["paper"],
     "claims.csv": ["paper"],
 }
-SLOW = {"fig1", "fig3", "fig5", "runs", "sync", "fig4"}
+SLOW = {"explore", "fig1", "fig3", "fig5", "runs", "sync", "fig4"}
 
 
 def add_inputs(results: Path) -> None:

@@ -105,6 +105,16 @@ def test_damaged_iterations_are_an_error_that_names_them(run: Path, tmp_path: Pa
         write_page(run, tmp_path / "page.html")
 
 
+def test_a_table_of_clusters_of_other_samples_is_an_error_of_the_run(run: Path, tmp_path: Path) -> None:
+    table = (run / "clusters.csv").read_text(encoding="utf-8").splitlines(keepends=True)
+    (run / "clusters.csv").write_text("".join(table[:-3]), encoding="utf-8")
+    write_manifest(run)
+    with pytest.raises(
+        InputError, match=r"seed0 is not a readable run: .* Run 'python -m dekm cluster mine dekm'"
+    ):
+        write_page(run, tmp_path / "page.html")
+
+
 def test_many_samples_are_shown_in_part_with_the_typical_ones(
     run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,8 +10,9 @@ from pathlib import Path
 from dekm.figures.explore.contents import describe, gather
 from dekm.figures.explore.encoding import encode_array, encode_image, encode_json
 from dekm.figures.explore.pictures import sheet, strip
+from dekm.files.reading import readable
 from dekm.files.writing import write_text
-from dekm.results.folders import read_record
+from dekm.results.folders import Record, read_record
 from dekm.results.result_set import RUN_OF_PAGE
 
 TEMPLATE = Path(__file__).with_name("page.html")
@@ -33,15 +34,20 @@ def write_page(run: Path, file: Path) -> None:
         If the folder is not that of a complete run, or a file of it or of its data is damaged.
     """
     record = read_record(run)
-    contents = gather(record)
-    samples = record.images()
+    with readable(record.path, "run", remedy=record.remedy):
+        parts = page_parts(record)
+    template = TEMPLATE.read_text(encoding="utf-8")
+    write_text(file, re.sub(r"\{\{(\w+)\}\}", lambda mark: parts[mark[1]], template))
+
+
+def page_parts(record: Record) -> dict[str, str]:
+    """What stands at the marks of the template, as text that HTML and scripts can hold."""
+    contents, samples = gather(record), record.images()
     images, decoded = sheet(samples, contents.chosen), strip(contents.decoded, samples)
-    parts = {
-        "run": RUN_OF_PAGE.format(record.facts["id"]),
+    return {
+        "run": RUN_OF_PAGE.format(html.escape(record.facts["id"])),
         "title": html.escape(contents.title),
         "meta": encode_json(describe(contents) | {"sheet": images.grid, "decoded": decoded.grid}),
         "arrays": encode_json({name: encode_array(array) for name, array in contents.arrays.items()}),
         "images": encode_json({"sheet": encode_image(images), "decoded": encode_image(decoded)}),
     }
-    template = TEMPLATE.read_text(encoding="utf-8")
-    write_text(file, re.sub(r"\{\{(\w+)\}\}", lambda mark: parts[mark[1]], template))
