@@ -1,5 +1,6 @@
 """Class labels of any type, and their encoding as the integers 0, 1, ...; a sample may lack one."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy as np
 from dekm.errors import InputError
 
 UNLABELLED = -1  # the code of a sample without a label
+WHOLE = re.compile(r"-?\d+\.0\Z", re.ASCII)
 NUMBERS = (int, float, np.number, type(None))
 NO_LABEL = {"", "nan"}  # texts, in lower case, that are no label
 
@@ -32,6 +34,8 @@ def label_vector(values: Any, origin: object) -> np.ma.MaskedArray:
     if labels.dtype.kind == "U":
         labels = np.char.strip(labels)
         absent = np.isin(np.char.lower(labels), list(NO_LABEL))
+        if all(WHOLE.match(label) for label in labels[~absent].tolist()):  # as pandas writes them beside NaN
+            labels = np.char.replace(labels, ".0", "")
     else:
         absent = np.isnan(labels) if labels.dtype.kind == "f" else np.zeros(len(labels), bool)
     if labels.dtype.kind == "f":

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from dekm.datasets.labels import decoded
-from dekm.datasets.raw.hdf5 import member, opened_hdf5, values_of
+from dekm.datasets.raw.hdf5 import is_array, member, opened_hdf5, values_of
 from dekm.files.reading import readable
 
 SPARSE = {"csr_matrix": sparse.csr_matrix, "csc_matrix": sparse.csc_matrix}
@@ -34,7 +34,7 @@ def shapes(file: Path) -> dict[str, tuple[int, ...]]:
         elif encoding == "categorical" and isinstance(item, h5py.Group):
             codes = item.get("codes")
             found[name] = getattr(codes, "shape", ())
-        elif isinstance(item, h5py.Dataset) and item.ndim:
+        elif is_array(item):
             found[name] = item.shape
 
     with opened_hdf5(file) as opened:

@@ -7,6 +7,8 @@ from typing import Any
 TRUTH = {"true": 1.0, "false": 0.0}
 EMPTY = {"", "?", "-", "na", "n/a", "nan", "null", "none"}  # in lower case
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+\Z", re.ASCII)
+THOUSANDS = re.compile(r"[+-]?\d{1,3}((,\d{3})+\.\d+|(\.\d{3})+,\d+|(,\d{3}){2,}|(\.\d{3}){2,})\Z", re.ASCII)
+DATE = re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}", re.ASCII)
 
 
 def to_number(cell: Any, decimal: str = ".") -> float | None:
@@ -29,12 +31,19 @@ def to_number(cell: Any, decimal: str = ".") -> float | None:
 
 
 def kind_of(cell: Any) -> str:
-    """What a cell that is no number is: "empty", "comma" (a decimal comma), "list" (as a text) or "text"."""
+    """What a cell that is no number is.
+
+    One of "empty", "comma" (a decimal comma), "thousands" (their separators), "date", "list" (as a text),
+    "nested" (lists in lists, or objects) and "text".
+    """
+    if isinstance(cell, list | dict):
+        return "nested"
     text = "" if cell is None else str(cell).strip()
     if text.lower() in EMPTY:
         return "empty"
-    if DECIMAL_COMMA.match(text):
-        return "comma"
+    for kind, form in (("thousands", THOUSANDS), ("comma", DECIMAL_COMMA), ("date", DATE)):
+        if form.match(text):
+            return kind
     return "list" if text.startswith("[") and text.endswith("]") else "text"
 
 

@@ -84,6 +84,8 @@ def images(
                 f"{file} has {bits[0]} per pixel, {files[0]} {bits[1]}: their grey values cannot be "
                 "compared; convert them to one depth."
             )
+        if not np.isfinite(image).all():
+            raise InputError(f"{file}: a pixel is not a finite number; fill it, for example with 0.")
         if image.shape != pixels[0].shape:
             raise InputError(
                 f"{file}: shape {image.shape[:2]} differs from that of {files[0]}, {pixels[0].shape[:2]}; "

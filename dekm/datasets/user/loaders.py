@@ -9,7 +9,7 @@ from scipy import sparse
 
 from dekm.datasets.dataset import Loaded
 from dekm.datasets.labels import label_vector
-from dekm.datasets.user.features import as_samples, chosen_features
+from dekm.datasets.user.features import as_samples, chosen_features, listed
 from dekm.errors import InputError, shown
 from dekm.outside import load_attribute
 from dekm.scaling import check_channels_last
@@ -67,7 +67,24 @@ def _as_array(X: Any, name: str) -> Any:
         return X
     if not isinstance(X, list | tuple) and not hasattr(X, "__array__"):
         raise InputError(f"{name} should return X as an array; it returns a {type(X).__name__}.")
-    array = np.asarray(X.detach() if hasattr(X, "detach") else X)
+    if hasattr(X, "detach"):  # a tensor, whose type NumPy may lack
+        X = X.detach().cpu().to_dense()
+        X = X.float() if str(X.dtype) == "torch.bfloat16" else X
+    if isinstance(X, np.ma.MaskedArray):
+        X = np.ma.filled(X.astype(np.float64), np.nan)
+    array = np.asarray(X)
+    if array.dtype == object:
+        array = _numbers(X, array, name)
     if array.ndim == 4:
         check_channels_last(name, array.shape, "return np.moveaxis(X, 1, -1)")
     return array
+
+
+def _numbers(X: Any, array: np.ndarray, name: str) -> np.ndarray:
+    """Python objects, such as the cells of a data frame of several types, as numbers."""
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        kinds = [f"{column} ({kind})" for column, kind in getattr(X, "dtypes", {}).items()]
+        types = f": {listed(kinds)}" if kinds else ""
+        raise InputError(f"{name}: values of type object should be numbers{types}.") from error

@@ -41,6 +41,10 @@ class ParquetTable(Table):
         if pa.types.is_dictionary(values.type):
             values = values.cast(values.type.value_type)
         if _is_list(values.type):
+            if _is_list(values.type.value_type):
+                raise InputError(
+                    f"{self.file}: column {shown(name)} has lists in lists; give each row one list."
+                )
             width = self._width(name, values)
             return self._numbers(name, pa.chunked_array([values.flatten()]), wrong, width).reshape(-1, width)
         if not _is_number(values.type):
@@ -59,7 +63,9 @@ class ParquetTable(Table):
         import pyarrow.compute as pc
 
         lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
-        other = np.flatnonzero(lengths != lengths[0]) if len(lengths) and lengths[0] else np.arange(1)
+        if not len(lengths):
+            raise InputError(f"{self.file} has no rows of numbers.")
+        other = np.flatnonzero(lengths != lengths[0]) if lengths[0] else np.arange(1)
         if len(other):
             row = int(other[0])
             raise InputError(

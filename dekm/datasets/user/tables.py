@@ -174,7 +174,7 @@ def _tell(
     for name, values in zip(names, read.X.T, strict=False):
         if name.lower() in LABEL_NAMES and roles["label_column"] is None:
             look, remedy = "true labels", f"label_column: {name}, or ignore_columns: [{name}]"
-        elif name.lower() in INDEX_NAMES or (len(values) > 2 and (np.diff(values) == 1).all()):
+        elif name.lower() in INDEX_NAMES or (len(values) >= MANY_ROWS and (np.diff(values) == 1).all()):
             look, remedy = "a number of the row", f"ignore_columns: [{name}], or name_column: {name}"
         else:
             continue
@@ -183,8 +183,12 @@ def _tell(
         )
 
 
+MANY_ROWS = 10  # above which a column that counts them is hardly one by chance
 REMEDIES = {
+    "thousands": "Separators of thousands: remove them",
     "comma": 'Decimal commas: decimal: ","',
+    "date": "Dates: convert them to numbers, such as days, or name the column in ignore_columns",
+    "nested": "Nested values: give each row one list of numbers, or each number a column of its own",
     "empty": "Empty cells: fill them, for example with the median of the column, remove their rows, or name "
     "the column in ignore_columns",
     "list": "Lists that are written as texts: save them as lists (in pandas, json.loads, then to_parquet)",
@@ -204,7 +208,8 @@ def explain(table: Table, wrong: Mapping[str, Wrong]) -> str:
         return f"{table.file}: {'; '.join(found)}{more}.{hint}"
     kinds: dict[str, list[str]] = {kind: [] for kind in REMEDIES}
     for name, cells in wrong.items():
-        kinds["comma" if cells.kinds["comma"] else cells.kinds.most_common(1)[0][0]].append(name)
+        likely = [kind for kind in ("thousands", "comma") if cells.kinds[kind]]
+        kinds[likely[0] if likely else cells.kinds.most_common(1)[0][0]].append(name)
     advice = [
         f"{REMEDIES[kind]} ({listed(names)}; {sum(wrong[name].kinds[kind] for name in names)} cells)."
         for kind, names in kinds.items()

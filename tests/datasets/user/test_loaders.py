@@ -150,3 +150,30 @@ def frame():
 def test_texts_of_any_form_are_labels_and_columns_of_a_frame_keep_their_names(tmp_path):
     assert prepare(tmp_path, block("objects"))[1].tolist() == [1, 0, -1, 1]
     assert prepare(tmp_path, block("frame"))[2]["features"] == ["width", "height"]
+
+
+def bfloat16():
+    return torch.eye(4).to(torch.bfloat16), None
+
+
+def objects_of_numbers():
+    return np.array([[1, True], [2.5, None]], dtype=object)[:, :1], None
+
+
+def of_texts():
+    import pandas as pd
+
+    return pd.DataFrame({"width": [1.0, 2.0], "colour": ["red", "blue"]}), None
+
+
+def masked():
+    return np.ma.masked_less(np.array([[1.0, -1.0], [2.0, 3.0]]), 0), None
+
+
+def test_numbers_of_types_that_numpy_lacks_are_read_and_others_refused_by_name(tmp_path):
+    assert prepare(tmp_path, block("bfloat16"))[0].tolist() == np.eye(4).tolist()
+    assert prepare(tmp_path, block("objects_of_numbers"))[0].tolist() == [[1], [2.5]]
+    with pytest.raises(InputError, match=r"of_texts': values of type object should be numbers: .*colour \("):
+        prepare(tmp_path, block("of_texts"))
+    with pytest.raises(InputError, match=r"masked': the value at \[0, 1\] is not a finite number"):
+        prepare(tmp_path, block("masked"))

@@ -1,6 +1,8 @@
 import bz2
 import gzip
+import json
 import lzma
+import re
 
 import numpy as np
 import pandas as pd
@@ -106,8 +108,48 @@ def test_all_columns_that_are_no_numbers_are_in_one_message_with_what_to_do(tmp_
     assert 'Decimal commas: decimal: "," (width; 2 cells).' in text
     assert "ignore_columns (note; 1 cells)." in text
     assert "Lists that are written as texts: save them as lists" in text
-    assert "in categories; if labels, in label_column; if texts" in text
-    assert "(colour, day; 6 cells)." in text
+    assert "in categories; if labels, in label_column; if texts to cluster, in text_column" in text
+    assert "in ignore_columns (colour; 3 cells)." in text
+    assert (
+        "Dates: convert them to numbers, such as days, or name the column in ignore_columns (day; 3" in text
+    )
+
+
+@pytest.mark.parametrize(
+    ("cell", "remedy"),
+    [
+        ("1,234.5", "Separators of thousands: remove them"),
+        ("1.234,5", "Separators of thousands: remove them"),
+        ("1,234,567", "Separators of thousands: remove them"),
+        ("12,5", 'Decimal commas: decimal: ","'),
+        ("2026-01-02 10:00", "Dates: convert them"),
+        ("02.01.2026", "Dates: convert them"),
+        ("?", "Empty cells: fill them"),
+        ("12 %", "Texts: if the column holds categories"),
+    ],
+)
+def test_each_kind_of_cell_that_is_no_number_has_its_remedy(tmp_path, cell, remedy):
+    write(tmp_path / "x.csv", f'a,b\n1,2\n3,"{cell}"\n'.encode())
+    with pytest.raises(InputError, match=rf"is not a finite number\. {re.escape(remedy)}"):
+        prepare(tmp_path, {"path": str(tmp_path / "x.csv")})
+
+
+@pytest.mark.parametrize("kind", ["parquet", "jsonl"])
+@pytest.mark.parametrize("cell", [[[1, 2], [3, 4]], {"x": 1}])
+def test_nested_values_are_refused_with_what_to_do(tmp_path, kind, cell):
+    file = tmp_path / f"x.{kind}"
+    if kind == "parquet":
+        parquet.write_table(pa.table({"v": [cell] * 3}), file)
+    else:
+        write(file, f'{{"v": {json.dumps(cell)}}}\n'.encode() * 3)
+    with pytest.raises(InputError, match=r"(lists in lists;|Nested values:) give each row one list"):
+        prepare(tmp_path, {"path": str(file)})
+
+
+def test_a_table_of_lists_without_rows_is_named(tmp_path):
+    parquet.write_table(pa.table({"v": pa.array([], pa.list_(pa.float32()))}), tmp_path / "x.parquet")
+    with pytest.raises(InputError, match=r"x\.parquet has no rows of numbers"):
+        prepare(tmp_path, {"path": str(tmp_path / "x.parquet")})
 
 
 def test_the_remedies_of_that_message_read_the_table(tmp_path, caplog):
@@ -272,10 +314,11 @@ def test_the_scaling_is_learned_from_the_rows_that_are_kept(tmp_path):
 
 def test_features_and_what_looks_like_labels_or_row_numbers_are_told(tmp_path, caplog):
     caplog.set_level("INFO")
-    write(tmp_path / "x.csv", b"ID,a,target,serial\n7,1.5,0,1\n9,2.5,1,2\n2,0.5,1,3\n")
+    rows = "".join(f"{7 * i % 12},{i / 3},{i % 2},{i + 1}\n" for i in range(12))
+    write(tmp_path / "x.csv", f"ID,a,target,serial\n{rows}".encode())
     X, _, facts = prepare(tmp_path, {"path": str(tmp_path / "x.csv")})
     assert facts["features"] == ["ID", "a", "target", "serial"]
-    assert X.shape == (3, 4)
+    assert X.shape == (12, 4)
     assert "4 features: ID, a, target, serial" in caplog.text
     assert "target is a feature, but looks like true labels; if it is: label_column: target" in caplog.text
     for name in ("ID", "serial"):
@@ -317,6 +360,7 @@ def test_a_sample_without_a_label_has_no_class(tmp_path, missing, caplog):
         (np.array(["b", "", "a"], dtype=object), [1, -1, 0], ["a", "b"]),
         (np.array(["b", None, "a"], dtype=object), [1, -1, 0], ["a", "b"]),
         (np.array([10, None, 9], dtype=object), [1, -1, 0], [9, 10]),
+        (np.array(["10.0", "", "9.0"]), [0, -1, 1], ["10", "9"]),
         (np.array([b"\xc3\xa9", b"\xe9", b"a"]), [1, 1, 0], ["a", "é"]),
     ],
 )
