@@ -17,7 +17,7 @@ from dekm.results.folders import Record
 # found by their names, and no file decides what code loads them.
 LABEL_SETTINGS = {"labels", "label_column", "label_array", "ignore_columns", "loader", "path"}
 # What is known of files of one format only.
-FORMAT_SETTINGS = {"array", "samples", "image_shape", "separator", "decimal", "header"}
+FORMAT_SETTINGS = {"array", "samples", "channels", "image_shape", "separator", "decimal", "header"}
 # The samples of the run's own data were made with these.
 RUN_SETTINGS = {"stem", "scaling", "stop_words", "categories", "features"}
 KINDS = {"images": "images", "text": "texts", "table": "rows of numbers"}
@@ -65,10 +65,8 @@ def _defaults(facts: Mapping[str, Any], path: Path) -> dict[str, Any]:
     defaults = {name: value for name, value in facts["options"].items() if name not in LABEL_SETTINGS}
     if format_of(path) != format_of(Path(facts["options"].get("path", ""))):
         defaults = {name: value for name, value in defaults.items() if name not in FORMAT_SETTINGS}
-    if facts["kind"] == "images":
-        defaults.pop("channels", None)
-        if path.is_dir():
-            defaults["channels"] = facts["shape"][-1]
+    if facts["kind"] == "images" and path.is_dir():
+        defaults["channels"] = facts["shape"][-1]
     if "name_column" in defaults and format_of(path) in TABLES and path.is_file():
         table = open_table(path, Form(defaults.get("separator"), header=defaults.get("header")))
         if defaults["name_column"] not in table.names:

@@ -35,8 +35,8 @@ def check_samples(
         The estimator that the samples are passed to.
     X : array-like, sparse matrix or data frame
         Vectors (n, d), grey images (n, h, w), which get a channel axis, or images (n, h, w, c), which are
-        scaled as `learn_image_scaling` says. A contiguous float32 array is not copied: an array that is mapped
-        from a file stays in the file.
+        scaled as `learn_image_scaling` says. A contiguous float32 array is not copied: an array that is
+        mapped from a file stays in the file.
     reset : bool
         Whether to store the shape of a sample as ``sample_shape_`` and the rule of its scaling as
         ``input_scaling_``; otherwise the shape must equal the stored one, and the stored rule is applied.

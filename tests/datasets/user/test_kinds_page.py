@@ -1,5 +1,6 @@
 """Every block of docs/how-to/kinds-of-data.md, prepared from a file of its kind."""
 
+import json
 import re
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from PIL import Image
 from scipy import sparse
 from scipy.io import savemat
 
+from dekm.cli import main
+from dekm.experiment.prediction import write_predictions
 from tests.helpers.own_data import prepare
 from tests.helpers.upstream import idx
 
@@ -109,3 +112,30 @@ def test_every_block_of_the_page_is_read(
     assert X.shape == SHAPES.get(name, X.shape)
     assert X.shape[0] == len(Y)
     assert (y is None) == (name in UNLABELLED)
+
+
+def load_path(path=None):
+    """The same for a run and for new data."""
+    return load()
+
+
+@pytest.mark.filterwarnings("ignore:The clusters")
+@pytest.mark.usefixtures("restored_logging")
+@pytest.mark.parametrize("name", BLOCKS)
+def test_the_data_of_every_block_are_clustered_and_get_their_own_clusters_as_new_data(
+    name: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(data)
+    block = BLOCKS[name]
+    if "loader" in block:
+        block = block | {"loader": f"{__name__}:load_path"}
+    results = ["--results", str(tmp_path)]
+    settings = [part for key, value in block.items() for part in ("--set", f"{key}={json.dumps(value)}")]
+    assert main(["prepare", "mine", "--raw-dir", str(tmp_path), *results, *settings]) == 0
+    assert main(["cluster", "mine", "k_means", *results, "--seeds", "0", "--device", "cpu"]) == 0
+    run = tmp_path / "runs/mine/k_means/seed0"
+    new = {key: block[key] for key in ("path", "loader") if key in block}
+    write_predictions(run, new, tmp_path / "new.csv", device="cpu")
+    columns = ["row", "sample", "cluster"]
+    old, found = (pd.read_csv(file)[columns] for file in (run / "clusters.csv", tmp_path / "new.csv"))
+    pd.testing.assert_frame_equal(found, old)
