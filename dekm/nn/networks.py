@@ -67,7 +67,8 @@ class ConvAutoencoder(Network):
             down = (depths[i], depths[i + 1], kernel, STRIDE, padding)
             up = (depths[i + 1], depths[i], kernel, STRIDE, padding, output_padding)
             encoder += [Convolution(*down), nn.ReLU(inplace=True)]
-            decoder = [nn.ReLU(inplace=True), TransposedConvolution((rows[i], columns[i]), *up), *decoder]
+            # The output of a transposed convolution may be a view, which cannot be changed in place.
+            decoder = [nn.ReLU(), TransposedConvolution((rows[i], columns[i]), *up), *decoder]
         n_code = math.prod(code)
         self.encoder = nn.Sequential(*encoder, nn.Flatten(), Dense(n_code, embedding_dim))
         self.decoder = nn.Sequential(Dense(embedding_dim, n_code), nn.Unflatten(1, code), *decoder)
