@@ -366,6 +366,19 @@ def test_a_start_is_taken_if_it_is_better_by_a_ten_thousandth(better, taken):
     assert (found.labels[0] == found.labels[1]).item() is taken
 
 
+@pytest.mark.parametrize("init_update", ["previous", "fresh"])
+def test_there_are_twice_as_many_starts_as_the_last_kmeans_had_iterations(init_update, noise):
+    H = torch.from_numpy(noise)
+    previous = Partition(torch.arange(200) % 8, torch.zeros(8, 10), 0.0, 3)
+
+    def drawn(n_init_update):
+        random_state = np.random.RandomState(0)
+        DEKM(8, init_update=init_update, n_init_update=n_init_update)._partition(H, previous, random_state)
+        return random_state.rand()
+
+    assert drawn("2n_iter") == drawn(6) != drawn(5)
+
+
 def test_fresh_starts_alone_need_at_least_one(fit):
     with pytest.raises(InputError, match=r"n_init_update=0 should be >= 1 with init_update='fresh'\."):
         fit(init_update="fresh", n_init_update=0, max_iter=0)

@@ -115,7 +115,7 @@ MUTANTS = [
     ),
     *of(
         "nn/training.py",
-        (TRAINING, "tests/nn/test_pretraining.py"),
+        (TRAINING, REFERENCES),
         ("*(value.isfinite().all() for value in step.parameters)", ""),
         ("mean = torch.stack(losses).mean()", "mean = torch.stack(losses)[-1]"),
         ("return ((x_hat - x) ** 2).flatten(1).sum(1).mean()", "return ((x_hat - x) ** 2).mean()"),
