@@ -111,14 +111,15 @@ def class_legend(figure: Figure, names: Sequence[str]) -> None:
         Line2D(
             [], [], color=colour(i), marker=marker(i), linestyle="", markersize=4, label=legend_label(name)
         )
-        for i, name in enumerate(_shortened(name) for name in names)
+        for i, name in enumerate(map(shortened, names))
     ]
     columns = max(1, int(figure.get_figwidth() * 13 / (6 + max(len(str(h.get_label())) for h in handles))))
     figure.legend(handles=handles, loc="outside lower center", ncols=columns, fontsize=6)
 
 
-def _shortened(name: str) -> str:
-    return name if len(name) <= LEGEND_NAME else f"{name[: LEGEND_NAME - 12]}…{name[-11:]}"
+def shortened(name: str, length: int = LEGEND_NAME) -> str:
+    """A name without the middle of a long one."""
+    return name if len(name) <= length else f"{name[: length - length // 3]}…{name[1 - length // 3 :]}"
 
 
 def free_position(points: np.ndarray, taken: np.ndarray, gaps: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from dekm.figures.classes import shortened
 from dekm.figures.curves import draw_curves
 from dekm.figures.embedding import write_embedding
 from dekm.figures.fig3_samples import show_image
@@ -26,6 +27,7 @@ from dekm.results.folders import Record, read_record
 logger = logging.getLogger(__name__)
 
 MAX_WITH_COUNTS = 12  # classes or clusters up to which a confusion matrix shows its counts
+LONGEST_ON_AXIS = 20  # characters of the name of a class
 MAX_WITHOUT_ROTATION = 25  # clusters up to which their numbers stand upright
 
 
@@ -55,7 +57,7 @@ def draw_confusion(
         image = axes.imshow(fractions, cmap="Blues", vmin=0, vmax=1, aspect="auto")
         axes.set(xlabel="Cluster", ylabel="Class", title=title)
         axes.set_xticks(range(len(clusters)), map(str, clusters))
-        axes.set_yticks(range(len(classes)), classes)
+        axes.set_yticks(range(len(classes)), [shortened(name, LONGEST_ON_AXIS) for name in classes])
         top = axes.secondary_xaxis("top")
         top.set_xlabel("Purity (%)")
         for side_axis in (axes, top):

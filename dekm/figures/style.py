@@ -21,6 +21,7 @@ from dekm.markup import to_csv
 
 COLUMN, PAGE = 3.5, 7.16  # inches: width of one column and of a page
 DPI = 200
+PDF_DPI = 600  # of the points in a PDF file, which are pixels; its lines and texts are none
 # Ten colours of Petroff (2021), "Accessible color sequences for data visualization".
 COLOURS = (
     "#3f90da",
@@ -102,11 +103,11 @@ def new_figure(width: float, height: float) -> Figure:
 def save(figure: Figure, folder: Path, name: str) -> None:
     """Write ``<name>.pdf`` with embedded fonts and ``<name>.png``, both without date and version."""
     removed = dict.fromkeys(("CreationDate", "Creator", "Producer"))
-    for suffix, metadata in (("png", {"Software": None}), ("pdf", removed)):
+    for suffix, metadata, dpi in (("png", {"Software": None}, DPI), ("pdf", removed, PDF_DPI)):
         content = io.BytesIO()  # Matplotlib does not survive a full disk
         with style(), boxes_told_once():
             use_installed_fonts(figure)
-            figure.savefig(content, format=suffix, metadata=metadata)
+            figure.savefig(content, format=suffix, metadata=metadata, dpi=dpi)
             figure.set_layout_engine("none")  # the layout is found once for both files
         write_bytes(folder / f"{name}.{suffix}", content.getvalue())
 

@@ -10,12 +10,13 @@ from PIL import Image
 from dekm.cli import main
 from dekm.errors import InputError
 from dekm.figures import FIGURES, write_figure
-from dekm.figures.classes import are_short, free_position, scatter_classes
+from dekm.figures.classes import are_short, free_position, scatter_classes, shortened
 from dekm.figures.curves import draw_curves
 from dekm.figures.embedding import draw_embedding, group_clusters
 from dekm.figures.fig1_frames import nearest_frames, read_frames, spread
 from dekm.figures.fig5_embeddings import project, subset
-from dekm.figures.style import colour, marker, new_figure, style
+from dekm.figures.runs import draw_confusion
+from dekm.figures.style import colour, marker, new_figure, save, style
 from dekm.files import write_manifest
 from dekm.results.folders import read_record
 from tests.helpers.handmade import make_history, write_data, write_facts, write_run, write_summary
@@ -356,6 +357,20 @@ def test_long_names_are_in_a_legend_below_the_panels() -> None:
     assert not box.overlaps(figure.axes[0].get_window_extent())
     assert box.x0 >= 0
     assert box.x1 <= figure.bbox.width
+
+
+def test_long_names_lose_their_middle() -> None:
+    assert shortened("short", 6) == "short"
+    assert shortened("abcdefghijkl", 9) == "abcdef…kl"
+    assert len(shortened("x" * 100, 20)) == 20
+
+
+@pytest.mark.filterwarnings("error::UserWarning")
+def test_a_confusion_matrix_of_long_names_has_room_for_its_cells(tmp_path: Path) -> None:
+    names = [f"{i} is a class with a long name that does not end" for i in range(3)]
+    figure = draw_confusion(np.eye(3, dtype=int), names, [0, 1, 2], [100.0] * 3, "title")
+    save(figure, tmp_path, "confusion")
+    assert figure.axes[0].get_window_extent().width > 0.3 * figure.bbox.width
 
 
 def test_clusters_have_the_colours_of_their_classes() -> None:
