@@ -40,7 +40,7 @@ class Machine:
     def threads_of(self, n_jobs: int, n_cores: int) -> int:
         """CPU threads of one of several jobs; "auto" shares the cores, at most `MOST_THREADS` for each."""
         if isinstance(self.threads, int):
-            return min(self.threads, n_cores)
+            return self.threads  # Snakemake reduces it to its number of cores
         return max(1, min(MOST_THREADS, n_cores // max(1, n_jobs)))
 
 

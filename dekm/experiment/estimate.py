@@ -164,7 +164,8 @@ def planned_cells(experiment: Experiment) -> Iterator[Cell]:
 def threads(experiment: Experiment) -> int:
     """CPU threads of a job that runs a method here."""
     n_cells = sum(cell["stage"] == "cluster" for cell in all_cells(experiment))
-    return experiment.machine.threads_of(n_cells, torch.get_num_threads())
+    n_cores = torch.get_num_threads()
+    return min(n_cores, experiment.machine.threads_of(n_cells, n_cores))
 
 
 def find_size(experiment: Experiment, block: DatasetBlock) -> Data | None:

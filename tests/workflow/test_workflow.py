@@ -181,7 +181,7 @@ def test_the_store_is_updated_after_the_table_of_one_dataset(tmp_path: Path) -> 
     assert "table_of_dataset" in Workspace(tmp_path).planned("results/tiny/logs/track/digits.done")
 
 
-@pytest.mark.parametrize(("threads", "shown"), [("auto", "2 1"), (8, "2 2"), (1, "1 1")])
+@pytest.mark.parametrize(("threads", "shown"), [("auto", "2 1"), (8, "8 8"), (1, "1 1")])
 def test_the_jobs_of_a_stage_share_the_cores(tmp_path: Path, threads: int | str, shown: str) -> None:
     text = f'include: "{ROOT}/Snakefile"\nprint("threads", threads_of("pretrain"), threads_of("cluster"))\n'
     (tmp_path / "Snakefile").write_text(text, encoding="utf-8")  # one pretraining and three cells
