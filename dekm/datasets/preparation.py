@@ -27,6 +27,7 @@ from dekm.scaling import (
 logger = logging.getLogger(__name__)
 
 FEW_STOP_WORDS = 20
+MANY = 20  # features, above which not all are listed
 COUNTS_ADVICE = (
     "%s: whole numbers, most of them 0, look like raw counts of single cells, in which the depth of "
     "sequencing dominates: scaling: counts scales each cell to 10,000 counts and takes log(1 + x); the "
@@ -78,6 +79,9 @@ def prepare(
     if isinstance(X, Texts):
         texts, (X, terms) = X, X.fit()
         tell_of_texts(dataset.label, texts, X, terms)
+    if features is not None:
+        first = features if len(features) <= MANY else [*features[: MANY // 2], "...", features[-1]]
+        logger.info("%s: %d features: %s", dataset.label, len(features), ", ".join(first))
     y, class_names = (None, None) if y is None else name_classes(y)
     check(dataset, X, y)
     rows = kept_rows(X.shape[0], y, subsample, n_classes)

@@ -71,7 +71,22 @@ def names(file: Path, array: str) -> Names:
         return Names()
     columns = {"": "var", "layers": "var", "raw": "raw/var"}.get(folder)
     with opened_hdf5(file) as opened:
-        return Names(_index(opened, file, "obs"), None if columns is None else _index(opened, file, columns))
+        found = None if columns is None else _index(opened, file, columns)
+        return Names(_index(opened, file, "obs"), None if found is None else unique(found))
+
+
+def unique(names: list[str]) -> list[str]:
+    """Names of which none is that of another: a second GENE becomes GENE-1, as in AnnData."""
+    given, seen = set(names), set[str]()
+    found = []
+    for name in names:
+        number, new = 0, name
+        while new in seen or (number and new in given):
+            number += 1
+            new = f"{name}-{number}"
+        seen.add(new)
+        found.append(new)
+    return found
 
 
 def _index(opened: h5py.File, file: Path, group: str) -> list[str] | None:

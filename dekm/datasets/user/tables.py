@@ -165,9 +165,7 @@ def _with_categories(
 def _tell(
     path: str, read: Columns, names: list[str], left_out: list[str], roles: Mapping[str, str | None]
 ) -> None:
-    """Log what is a feature and what is not, and the features that look like labels or row numbers."""
-    shown_names = names if len(names) <= 2 * LISTED else [*names[:LISTED], "...", names[-1]]
-    logger.info("%s: %d features: %s", path, len(names), ", ".join(shown_names))
+    """Log what is no feature, and which features look like labels or row numbers."""
     named = [f"{name} ({setting})" for setting, name in roles.items() if name]
     if left_out or named:
         logger.info("%s: not features: %s", path, ", ".join([*left_out, *named]))

@@ -73,6 +73,17 @@ def test_counts_are_told_and_the_principal_components_are_read(tmp_path, caplog)
     assert facts["features"] is None
 
 
+def test_genes_of_one_name_are_told_apart(tmp_path, caplog):
+    caplog.set_level("INFO")
+    write_cells(tmp_path / "a.h5ad")
+    with h5py.File(tmp_path / "a.h5ad", "r+") as opened:
+        opened["var/_index"][1] = b"CD0"
+        opened["var/_index"][2] = b"CD0-1"
+    facts = prepare(tmp_path, {"path": str(tmp_path / "a.h5ad")})[2]
+    assert facts["features"] == ["CD0", "CD0-2", "CD0-1", "CD3", "CD4", "CD5"]
+    assert "mine: 6 features: CD0, CD0-2, CD0-1, CD3, CD4, CD5" in caplog.text
+
+
 def group_of_codes(opened):
     del opened["obs/kind/codes"]
     opened.create_group("obs/kind/codes")
