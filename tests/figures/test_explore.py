@@ -83,6 +83,13 @@ def test_a_page_has_the_clusters_of_every_iteration_numbered_alike(run: Path, tm
     assert [meta["classes"][row["colour"]] for row in meta["clusters"]] == ["b <i>", "a"]
 
 
+def test_a_map_of_two_dimensions_is_called_the_embedding(run: Path, tmp_path: Path) -> None:
+    for changes in ({}, {"V": np.tile(np.eye(2, dtype=np.float32), (2, 1, 1))}):
+        add_iterations(run, **changes)
+        write_page(run, tmp_path / "page.html")
+        assert read(tmp_path / "page.html", "meta")["is_plane"] is bool(changes)
+
+
 def test_names_cannot_end_the_element_that_holds_them(run: Path, tmp_path: Path) -> None:
     write_page(run, tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text(encoding="utf-8")

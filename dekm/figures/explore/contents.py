@@ -43,6 +43,8 @@ class Contents:
         Names of the features in ``arrays``.
     decoded : float array of shape (k, h, w, c) or None
         The decoded centers.
+    is_plane : bool
+        Whether the map is the embedding itself, which has two dimensions.
     """
 
     run: Record
@@ -51,6 +53,7 @@ class Contents:
     n_iter: list[int]
     names: list[str]
     decoded: np.ndarray | None
+    is_plane: bool
 
     @property
     def title(self) -> str:
@@ -89,7 +92,7 @@ def gather(run: Record) -> Contents:
     n_iter = saved["n_iter"].tolist() if saved else [int(run.metrics.get("n_iter") or 0)]
     decoded = saved.get("decoded")
     decoded = decoded if decoded is None or len(decoded) == len(clusters) else decoded[clusters]
-    return Contents(run, chosen, arrays | features, n_iter, names, decoded)
+    return Contents(run, chosen, arrays | features, n_iter, names, decoded, is_plane="V" in saved)
 
 
 def stratified_part(members: np.ndarray, wanted: np.ndarray) -> np.ndarray:
@@ -145,6 +148,7 @@ def describe(contents: Contents) -> dict[str, Any]:
         "scores": {name: run.metrics.get(name) for name in ("acc", "nmi", "ari", "silhouette_embedding")},
         "commit": run.facts.get("commit"),
         "n_iter": contents.n_iter,
+        "is_plane": contents.is_plane,
         "history": history_rows(run, contents.n_iter),
         "files": None if names is None else [str(name) for name in names[contents.chosen]],
         "classes": None if y is None else [str(name) for name in np.unique(y)],
