@@ -109,7 +109,10 @@ COMMANDS: dict[str, tuple[Any, ...]] = {
         DEVICE,
         *DEFINITION,
         NETWORK,
-        *settings("setting of the new data; path=... is required, others default to those of the run's data"),
+        *settings(
+            "setting of the new data; path=... is required, or loader=... if a function of yours loaded the run's "
+            "data; others default to those of the run's data"
+        ),
     ),
     "table2": ("write Table II from the prepared data", *TABLE),
     "table": (
