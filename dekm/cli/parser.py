@@ -110,8 +110,8 @@ COMMANDS: dict[str, tuple[Any, ...]] = {
         *DEFINITION,
         NETWORK,
         *settings(
-            "setting of the new data; path=... is required, or loader=... if a function of yours loaded the run's "
-            "data; others default to those of the run's data"
+            "setting of the new data; path=... is required, or loader=... if a function of yours loaded "
+            "the run's data; others default to those of the run's data"
         ),
     ),
     "table2": ("write Table II from the prepared data", *TABLE),

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
+from scipy import sparse
 
 from dekm import DEKM, Autoencoder, KMeans
 from dekm.cli import main
@@ -388,6 +389,10 @@ def test_genes_are_found_by_their_names(tmp_path, scaling, caplog):
     prepare(tmp_path, tmp_path / "old.h5ad", scaling=scaling)
     run = cluster(tmp_path, "k_means")
     labels = np.load(run / "labels.npy").tolist()
+    model = KMeans.load(run / "model.safetensors", device="cpu")
+    assert model.predict(pd.DataFrame(X, columns=[f"CD{i}" for i in range(6)])).tolist() == labels
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        assert model.predict(sparse.csr_matrix(X)).tolist() == labels
     order = np.array([3, 0, 5, 1, 4, 2])
     import h5py
 
