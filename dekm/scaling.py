@@ -3,6 +3,7 @@
 The rule is part of what is learned: prepared data and saved models hold it.
 """
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -20,6 +21,7 @@ COUNTS = 1e4  # total of a cell under "counts"
 CHANNELS = (1, 3, 4)
 SHORTEST_SIDE = 8  # pixels
 FAR = (-1.0, 2.0)  # scaled values outside of this range are in other units than those of the fit
+DARK = 0.1  # scaled images that are all below it may be in other units
 KEPT = 1e-6  # rounding error of float32 that is harmless, as a fraction of the range of the values
 
 
@@ -142,6 +144,9 @@ class InputScaling:
                 raise InputError(
                     f"X holds values from {low:g} to {high:g}, but {fitted}: prepare X in the same units."
                 )
+            if bounds[1] < DARK:
+                text = f"X holds values up to {high:g}, and {fitted}: are they in the same units?"
+                warnings.warn(text, UserWarning, stacklevel=2)
 
 
 NO_SCALING = InputScaling()

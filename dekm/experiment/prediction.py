@@ -1,6 +1,5 @@
 """Clusters of new data, from the folder of a run."""
 
-import logging
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,9 +19,6 @@ from dekm.results.data import SampleNames
 from dekm.results.folders import SEED_FILES, Record, SeedFolder, read_record
 from dekm.scaling import InputScaling
 
-logger = logging.getLogger(__name__)
-
-DARK = 0.1  # fraction of the range of the run's images below which new ones may be in other units
 TYPICAL = 0.999  # fraction of the training samples that lie within the distance of a typical sample
 
 
@@ -76,14 +72,7 @@ def write_predictions(
         method_of_run(seed, definition or {}).load().load(seed.checked("model"), device=device, **given)
     )
     X, y, files, _ = load_new_data(seed, dataset)
-    scaling = InputScaling.from_facts(seed.data_facts["scaling"])
-    if scaling.kind == "range" and X.max() < scaling.low + DARK * (scaling.high - scaling.low):
-        logger.warning(
-            "the new images have values up to %g, those of the run up to %g: are they in the same units?",
-            X.max(),
-            scaling.high,
-        )
-    X = X if isinstance(estimator, Saved) else scaling(X)
+    X = X if isinstance(estimator, Saved) else InputScaling.from_facts(seed.data_facts["scaling"])(X)
     with warnings.catch_warnings():  # the columns were matched by their names
         warnings.filterwarnings("ignore", "X does not have valid feature names")
         clusters = estimator.predict(X)
