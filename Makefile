@@ -70,7 +70,7 @@ test: .venv/installed ## Run the tests, one process per core
 coverage: .venv/installed ## Run the tests and list the lines that none of them reaches
 	@$(RUN) python -m pytest $(WORKERS) --cov --cov-report=term $(ARGS)
 
-mutants: .venv/installed ## Plant changes in copies of the code, each of which a test must find; minutes
+mutants: .venv/installed ## Plant changes in the code that tests must find; minutes
 	@$(RUN) python -m tests.mutants $(ARGS)
 
 schema: .venv/installed ## Write config/parameters.schema.json from the classes
