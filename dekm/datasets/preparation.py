@@ -79,9 +79,7 @@ def prepare(
     if isinstance(X, Texts):
         texts, (X, terms) = X, X.fit()
         tell_of_texts(dataset.label, texts, X, terms)
-    if features is not None:
-        first = features if len(features) <= MANY else [*features[: MANY // 2], "...", features[-1]]
-        logger.info("%s: %d features: %s", dataset.label, len(features), ", ".join(first))
+    tell_of_features(dataset.label, features)
     y, class_names = (None, None) if y is None else name_classes(y)
     check(dataset, X, y)
     rows = kept_rows(X.shape[0], y, subsample, n_classes)
@@ -92,10 +90,7 @@ def prepare(
     if n_classes is not None:
         kept = [str(i if class_names is None else class_names[i]) for i in np.unique(y)]
         label, n_clusters = f"{label}, classes {', '.join(kept)}", n_classes
-    if y is not None and (y < 0).any():
-        logger.warning(
-            "%s: %d of %d samples have a label, and only they are scored", label, (y >= 0).sum(), len(y)
-        )
+    tell_of_labels(label, y)
     scaling = learn_scaling(dataset, X)
     X = as_stored(dataset, X, scaling)
     known = {
@@ -119,6 +114,21 @@ def prepare(
     write_samples(data, StoredSamples(X, y, of_terms[0], of_terms[1], rows, named))
     write_json(facts, known)
     return known
+
+
+def tell_of_features(label: str, features: list[str] | None) -> None:
+    """Log the names of the features, the first of them if they are many."""
+    if features is not None:
+        first = features if len(features) <= MANY else [*features[: MANY // 2], "...", features[-1]]
+        logger.info("%s: %d features: %s", label, len(features), ", ".join(first))
+
+
+def tell_of_labels(label: str, y: Labels) -> None:
+    """Log how many samples have a label, if some have none."""
+    if y is not None and (y < 0).any():
+        logger.warning(
+            "%s: %d of %d samples have a label, and only they are scored", label, (y >= 0).sum(), len(y)
+        )
 
 
 def kept_rows(n_samples: int, y: Labels, subsample: int | None, n_classes: int | None) -> np.ndarray | None:
