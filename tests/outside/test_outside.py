@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 import yaml
 from sklearn.datasets import load_digits, load_wine
-from sklearn.preprocessing import StandardScaler
 
 from dekm import Autoencoder
 from dekm.experiment.estimators import build, fit
@@ -91,7 +90,7 @@ def test_the_page_leads_to_a_table_with_a_method_a_network_a_loader_and_a_figure
     facts = json.loads((results / "runs" / "wine" / "pull" / "seed0" / "facts.json").read_text())
     assert (facts["label"], facts["settings"]) == ("Pull", {"weight": 0.5})
 
-    X = StandardScaler().fit_transform(load_wine().data)
+    X = load_wine().data
     np.savetxt(
         tmp_path / "new.csv", X, delimiter=",", header=",".join(load_wine().feature_names), comments=""
     )
