@@ -103,7 +103,8 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_holds_every_module_and_nothing_else(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
-    files = [ROOT / "dekm" / "py.typed", *(ROOT / "dekm").rglob("*.py")]
+    data = [ROOT / "dekm" / "py.typed", ROOT / "dekm" / "figures" / "explore" / "page.html"]
+    files = [*data, *(ROOT / "dekm").rglob("*.py")]
     assert names == {file.relative_to(ROOT).as_posix() for file in files}
 
 

@@ -181,7 +181,8 @@ def cluster_cell(
         math.prod(X.shape),
         describe_parameters(row.load(), settings, starts[seeds[0]]),
         in_table=row.in_table and data.get("n_classes") is None,
-        concurrent=network is None and row.is_ours,
+        # UMAP gives another embedding where several threads compute one.
+        concurrent=network is None and row.is_ours and row.extra is None,
     )
     cell.run(cluster, device=device, fresh=fresh)
     if text := advice(read_runs(result_set, [dataset]), dataset):

@@ -14,7 +14,15 @@ from dekm.nn.training import Step
 
 @dataclass
 class State:
-    """The state of a training between two epochs or iterations; `values` are what JSON can store."""
+    """The state of a training between two epochs or iterations.
+
+    Attributes
+    ----------
+    tensors : dict of str to tensor
+        Weights, the state of the optimizer, and further arrays of the training.
+    values : dict of str to Any
+        Everything else, as JSON can store it.
+    """
 
     tensors: dict[str, Tensor] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)

@@ -48,6 +48,15 @@ class ConvAutoencoder(Network):
     The encoder is three convolutions of stride 2 with ReLU and a linear embedding; the decoder mirrors it
     with transposed convolutions, whose output padding makes the reconstruction as large as the image for any
     h and w.
+
+    Parameters
+    ----------
+    shape : sequence of 3 ints
+        (h, w, c) of a sample.
+    embedding_dim : int
+        Dimension e of the embedding.
+    channels : sequence of 3 ints
+        Output channels of the convolutions.
     """
 
     def __init__(self, shape: Sequence[int], embedding_dim: int, channels: Sequence[int]) -> None:
@@ -75,7 +84,17 @@ class ConvAutoencoder(Network):
 
 
 class MLPAutoencoder(Network):
-    """Fully connected autoencoder for samples of any shape; the paper's is d-500-500-2000-e, mirrored."""
+    """Fully connected autoencoder for samples of any shape; the paper's is d-500-500-2000-e, mirrored.
+
+    Parameters
+    ----------
+    shape : sequence of int
+        Shape of a sample; d is the product.
+    embedding_dim : int
+        Dimension e of the embedding.
+    hidden : sequence of int
+        Widths of the hidden layers of the encoder.
+    """
 
     def __init__(self, shape: Sequence[int], embedding_dim: int, hidden: Sequence[int]) -> None:
         super().__init__()

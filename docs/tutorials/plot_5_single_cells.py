@@ -103,6 +103,9 @@ shell(f"python -m dekm cluster cells dekm --seeds 0 --device cpu {place} --set m
 # %%
 # The scores of the three runs, in percent:
 
+# sphinx_gallery_start_ignore
+os.chdir(folder)
+# sphinx_gallery_end_ignore
 import json
 
 for run in ("raw/k_means", "cells/k_means", "cells/dekm"):
@@ -121,6 +124,9 @@ shell("head -n 4 results/runs/cells/dekm/seed0/clusters.csv")
 # same way. A file that lacks some of the genes is refused by their names. With ``label_array`` the line has
 # scores.
 
+# sphinx_gallery_start_ignore
+os.chdir(folder)
+# sphinx_gallery_end_ignore
 order = rng.permutation(300)
 new = rng.poisson(depth[:60] * (rates / rates.sum(1, keepdims=True))[kinds[:60]]).astype(np.float32)
 write_h5ad("new.h5ad", new[:, order], [f"new{i}" for i in range(60)], [genes[i] for i in order], kinds[:60])
@@ -133,6 +139,9 @@ shell(
 # In Python, the model scales raw counts itself. Its columns are the genes in ``feature_names_in_``, and a
 # data frame with others, or in another order, is refused.
 
+# sphinx_gallery_start_ignore
+os.chdir(folder)
+# sphinx_gallery_end_ignore
 from dekm import DEKM
 
 model = DEKM.load("results/runs/cells/dekm/seed0/model.safetensors")

@@ -98,6 +98,9 @@ shell(f"python -m dekm cluster cells dekm --seeds 0 --device cpu {place} --set m
 
 # %%
 
+# sphinx_gallery_start_ignore
+os.chdir(folder)
+# sphinx_gallery_end_ignore
 import json
 
 for method in ("k_means", "dekm"):
@@ -110,6 +113,9 @@ for method in ("k_means", "dekm"):
 # New images are scaled by the range of those of the run, not by their own, so that a dark image stays dark.
 # Images in other units, such as floats in [0, 1], are refused.
 
+# sphinx_gallery_start_ignore
+os.chdir(folder)
+# sphinx_gallery_end_ignore
 new = Path("new")
 new.mkdir()
 for i in range(6):
@@ -121,6 +127,9 @@ shell("cat new.csv")
 # %%
 # In Python, the model takes the grey values of the camera too:
 
+# sphinx_gallery_start_ignore
+os.chdir(folder)
+# sphinx_gallery_end_ignore
 from dekm import DEKM
 
 model = DEKM.load("results/runs/cells/dekm/seed0/model.safetensors")

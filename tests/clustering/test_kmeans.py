@@ -66,7 +66,7 @@ def test_the_points_are_summed_by_two_threads_at_most(noise, monkeypatch):
         assert torch.get_num_threads() == 4
     finally:
         torch.set_num_threads(before)
-    assert seen == [{2}]
+    assert [max(pools) for pools in seen] == [2]  # other libraries may have pools of one
 
 
 def test_fewer_points_than_clusters_are_refused():

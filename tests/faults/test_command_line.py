@@ -32,6 +32,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "pretrain": [["digits", "conv", "--results", PLACE, *SEED]],
     "cluster": [["digits", method, "--results", PLACE, *SEED] for method in ("k_means", "dekm")],
     "predict": [[PLACE, "--set", "path=x.npy", "--out", "out.csv"]],
+    "explore": [[PLACE, "--out", "page.html"]],
     "table2": [
         ["--results", PLACE, "--datasets", "digits", "--paper", str(PAPER / "table2.csv"), "--out", "out"],
         ["--results", "new", "--datasets", "digits", "--paper", PLACE, "--out", "out"],
