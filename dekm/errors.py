@@ -17,7 +17,7 @@ TOKEN = re.compile(
 
 
 def without_secrets(text: str) -> str:
-    """A text with *** for the users, passwords and tokens of its addresses, as it is shown and kept."""
+    """A text with asterisks for the users, passwords and tokens of its addresses, as it is shown and kept."""
     return TOKEN.sub(r"\1***", USER.sub("***@", text))
 
 
