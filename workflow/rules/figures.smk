@@ -11,11 +11,6 @@ RUN_METHODS = [
 ]
 
 
-def caption_of(file):
-    """The text of the report on a figure's file."""
-    return f"{Path(file).stem}.rst"
-
-
 localrules:
     figure_entropy,
     figure_samples,
@@ -77,7 +72,7 @@ for figure, (
             [
                 report(
                     f"{FIGURES}/{file}",
-                    caption=f"../report/{caption_of(file)}",
+                    caption=f"../report/{Path(file).stem}.rst",
                     category="Figures",
                     labels={"figure": label},
                 )
