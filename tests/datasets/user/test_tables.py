@@ -438,7 +438,7 @@ def test_numbers_of_every_type_of_parquet_are_read(tmp_path):
     from decimal import Decimal
 
     columns = {
-        "u8": pa.array([1, 2], pa.uint8()), "i64": pa.array([3, 4]), "half": pa.array([0.5, 1], pa.float16()),
+        "u8": pa.array([1, 2], pa.uint8()), "i64": pa.array([3, 4]), "half": pa.array(np.float16([0.5, 1])),
         "dec": pa.array([Decimal("1.5"), Decimal("2.5")]), "text": pa.array(["7", "8.5"]),
         "dict": pa.array(["1", "2"]).dictionary_encode(), "bool": pa.array([True, False]),
         "a.b": pa.array([1, 2]),
