@@ -108,8 +108,9 @@ def stratified_part(members: np.ndarray, wanted: np.ndarray) -> np.ndarray:
 def match(partitions: np.ndarray, final: np.ndarray) -> np.ndarray:
     """Partitions (t, n) with each cluster numbered as that of the next one that it shares most samples with.
 
-    K-means numbers its clusters anew in every iteration, so equal numbers mean nothing. The last partition
-    is matched to `final`, by the Hungarian algorithm; clusters that are empty there get further numbers.
+    K-means numbers its clusters differently in every iteration, so equal numbers mean nothing. The last
+    partition is matched to `final`, by the Hungarian algorithm; clusters that are empty there get further
+    numbers.
     """
     k = int(max(partitions.max(), final.max())) + 1
     matched, following = np.empty_like(partitions), final
