@@ -21,20 +21,8 @@ FIGURES = {
 
 
 def write_figure(name: str, inputs: Sequence[Path], folder: Path) -> None:
-    """Write one figure.
+    """Write the figure `name`, a key of `FIGURES`, into a folder; its module says what the inputs are.
 
-    Parameters
-    ----------
-    name : str
-        Key of `FIGURES`.
-    inputs : sequence of Path
-        Inputs of the function ``write`` of the figure's module, which documents them.
-    folder : Path
-        Folder of the files to write.
-
-    Raises
-    ------
-    InputError
-        If an input is invalid.
+    `InputError` if an input is invalid.
     """
     import_module(f"{__name__}.{FIGURES[name]}").write(inputs, folder)

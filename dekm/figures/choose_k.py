@@ -21,13 +21,8 @@ MEASURES = {
 def draw(frame: pd.DataFrame, title: str) -> Figure:
     """Draw one panel per measure that has values, with bands of one standard deviation over the seeds.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Columns method, k, silhouette, davies_bouldin and stability, with their standard deviations in
-        ``_sd`` where they have one.
-    title : str
-        Title of the figure.
+    The frame has the columns method, k, silhouette, davies_bouldin and stability, with their standard
+    deviations in ``_sd`` where they have one.
     """
     shown = {name: label for name, label in MEASURES.items() if frame[name].notna().any()}
     with style():
@@ -48,15 +43,7 @@ def draw(frame: pd.DataFrame, title: str) -> Figure:
 
 
 def write(inputs: Sequence[Path], folder: Path) -> None:
-    """Write ``<dataset>.{pdf,png}``.
-
-    Parameters
-    ----------
-    inputs : sequence of Path
-        The CSV file that `dekm choose-k` wrote for a dataset.
-    folder : Path
-        Folder of the files to write.
-    """
+    """Write ``<dataset>.{pdf,png}``; the input is the CSV file that `dekm choose-k` wrote for a dataset."""
     file = single_input(inputs, "a CSV file of choose-k")
     frame = read_table(file, ("method",), ("k", *MEASURES))
     save(draw(frame, f"{file.stem}: measures without true labels"), folder, file.stem)

@@ -19,20 +19,7 @@ LEGEND_NAME = 40  # of one in a legend
 
 
 def class_names(y: np.ndarray) -> tuple[np.ndarray, list[str]]:
-    """Encode labels of any type as classes 0, 1, ...
-
-    Parameters
-    ----------
-    y : numpy.ndarray of shape (n,)
-        Labels.
-
-    Returns
-    -------
-    classes : numpy.ndarray of shape (n,)
-        Class of each sample.
-    names : list of str
-        Label of each class.
-    """
+    """Classes 0, 1, ... of labels (n,) of any type, and the label of each class."""
     names, classes = np.unique(y, return_inverse=True)
     return classes, [printable(str(name)) or "no label" for name in names]
 
@@ -40,20 +27,9 @@ def class_names(y: np.ndarray) -> tuple[np.ndarray, list[str]]:
 def scatter_classes(
     axes: Axes, points: np.ndarray, classes: np.ndarray, size: float, edge: float = 0.0
 ) -> None:
-    """Draw points by class in one fixed random order, so that no class covers another.
+    """Draw points (n, 2) by class in one fixed random order, so that no class covers another.
 
-    Parameters
-    ----------
-    axes : Axes
-        Axes to draw in.
-    points : numpy.ndarray of shape (n, 2)
-        Positions.
-    classes : numpy.ndarray of shape (n,)
-        Classes 0, 1, ...
-    size : float
-        Area of a marker in square points.
-    edge : float, default=0.0
-        Width of the dark edge of a marker, in points.
+    `size` is the area of a marker in square points, `edge` the width of its dark edge in points.
     """
     order = np.random.default_rng(0).permutation(len(points))
     x, y = points[order].T
@@ -76,19 +52,7 @@ def are_short(names: Sequence[str]) -> bool:
 
 
 def name_classes(axes: Axes, points: np.ndarray, classes: np.ndarray, names: Sequence[str]) -> None:
-    """Write the name of each class near the median of its points without overlapping other names.
-
-    Parameters
-    ----------
-    axes : Axes
-        Axes to draw in.
-    points : numpy.ndarray of shape (n, 2)
-        Positions.
-    classes : numpy.ndarray of shape (n,)
-        Classes 0, 1, ...
-    names : sequence of str
-        Name of each class.
-    """
+    """Write the name of each class near the median of its points (n, 2) without overlapping other names."""
     size = 8 if len(names) <= 12 else 6
     box = axes.get_window_extent().transformed(axes.figure.dpi_scale_trans.inverted())
     # Data units per point of the font, of which a letter is about 0.7 wide and a line 1.3 high.
@@ -123,22 +87,10 @@ def shortened(name: str, length: int = LEGEND_NAME) -> str:
 
 
 def free_position(points: np.ndarray, taken: np.ndarray, gaps: np.ndarray) -> np.ndarray:
-    """Find a position for a name.
+    """The median of the points (n, 2) of a class, or the point nearest to it that is free for a name.
 
-    Parameters
-    ----------
-    points : numpy.ndarray of shape (n, 2)
-        Points of a class.
-    taken : numpy.ndarray of shape (m, 2)
-        Positions of other names.
-    gaps : numpy.ndarray of shape (m, 2)
-        Smallest distance to each of them along the axes; one of both is enough.
-
-    Returns
-    -------
-    numpy.ndarray of shape (2,)
-        The median of the points, or else the point nearest to it that keeps the distances; the median if no
-        point keeps them.
+    It is free if along one axis it keeps the smallest distances `gaps` (m, 2) to the positions `taken` (m, 2)
+    of other names. The median also if no point is free.
     """
     median = np.median(points, axis=0)
     order = np.linalg.norm(points - median, axis=1).argsort()

@@ -11,24 +11,12 @@ from dekm.figures.style import PAGE, colour, label_iterations, new_figure, style
 
 
 class CurvePanel(NamedTuple):
-    """What a panel of the curves shows over the iterations.
+    """What a panel of the curves shows over the iterations."""
 
-    Parameters
-    ----------
-    label : str
-        Label of the y-axis.
-    lines : mapping of str to str
-        Name of each line by its column of the history.
-    starts_at_zero : bool
-        Whether the y-axis starts at zero.
-    factor : int
-        What the values are multiplied by.
-    """
-
-    label: str
-    lines: Mapping[str, str]
+    label: str  # of the y-axis
+    lines: Mapping[str, str]  # name of each line by its column of the history
     starts_at_zero: bool = True
-    factor: int = 1
+    factor: int = 1  # what the values are multiplied by
 
 
 TRAINING = (
@@ -51,13 +39,9 @@ WITHOUT_LABELS = (
 
 
 def draw_curves(history: pd.DataFrame, title: str) -> Figure:
-    """Draw the loss, the fraction of changed labels, the scores and what needs no labels.
+    """Draw the loss, the changed labels, the scores and what needs no labels: two rows of three panels.
 
-    Returns
-    -------
-    Figure
-        Two rows of three panels. The third shows the inertia for data without labels; the second row is
-        missing for runs of versions that did not record it.
+    The third panel shows the inertia for data without labels.
     """
     panels = [*TRAINING, SCORE_PANEL if "acc" in history else INERTIA_PANEL]
     if "effective_rank" in history:

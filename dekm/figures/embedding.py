@@ -51,16 +51,10 @@ def principal_components(H: np.ndarray) -> np.ndarray:
 
 
 def draw_embedding(points: np.ndarray, panels: Mapping[str, Groups], title: str) -> Figure:
-    """Draw the principal components of an embedding, one panel per grouping of the samples.
+    """Draw the principal components (n, 2) of an embedding, one panel per grouping of the samples.
 
-    Parameters
-    ----------
-    points : numpy.ndarray of shape (n, 2)
-        Positions.
-    panels : mapping of str to (numpy.ndarray of shape (n,), list of str)
-        The clusters and, with true labels, the classes of the samples, numbered from 0, and their names.
-    title : str
-        Title of the figure.
+    A grouping, the clusters or the true classes, is the group of each sample (n,), numbered from 0, and the
+    names.
     """
     size = float(np.clip(6000 / len(points), 0.5, 6))
     with style():

@@ -25,44 +25,19 @@ FORMS = {
 
 @dataclass(frozen=True)
 class Frame:
-    """One saved iteration of a run with a two-dimensional embedding.
+    """One saved iteration of a run with a two-dimensional embedding."""
 
-    Attributes
-    ----------
-    n_iter : int
-        Number of updates of the representation.
-    H : numpy.ndarray of shape (n, 2)
-        Embedding.
-    labels : numpy.ndarray of shape (n,)
-        Cluster of each point, a row of `centers`.
-    centers : numpy.ndarray of shape (k, 2)
-        Centroids.
-    V : numpy.ndarray of shape (2, 2)
-        Eigenvectors of the within-class scatter matrix in rows, by ascending eigenvalue; NaN for a method
-        without eigenvectors.
-    """
-
-    n_iter: int
-    H: np.ndarray
-    labels: np.ndarray
-    centers: np.ndarray
-    V: np.ndarray
+    n_iter: int  # number of updates of the representation
+    H: np.ndarray  # embedding (n, 2)
+    labels: np.ndarray  # cluster (n,) of each point, a row of `centers`
+    centers: np.ndarray  # (k, 2)
+    V: np.ndarray  # (2, 2), eigenvectors of S_w in rows, ascending; NaN for a method without them
 
 
 def read_frames(run: Record) -> tuple[list[Frame], np.ndarray | None]:
-    """Read the saved iterations of a run.
+    """The saved iterations of a run, ascending, and the true labels (n,); None for data without labels.
 
-    Returns
-    -------
-    frames : list of Frame
-        Iterations in ascending order.
-    y : numpy.ndarray of shape (n,) or None
-        True labels; None for data without labels.
-
-    Raises
-    ------
-    InputError
-        If the embedding of the run does not have two dimensions.
+    `InputError` if the embedding of the run does not have two dimensions.
     """
     arrays = read_iterations(run)
     if "V" not in arrays:
@@ -72,13 +47,7 @@ def read_frames(run: Record) -> tuple[list[Frame], np.ndarray | None]:
 
 
 def read_iterations(run: Record) -> dict[str, np.ndarray]:
-    """Read the arrays of the saved iterations of a run; none of a run that saved none.
-
-    Raises
-    ------
-    InputError
-        If their file is damaged.
-    """
+    """The arrays of the saved iterations of a run; none of a run that saved none."""
     if not run.file("iterations").is_file():
         return {}
     file = run.checked("iterations")
@@ -90,39 +59,20 @@ def read_iterations(run: Record) -> dict[str, np.ndarray]:
 
 
 def nearest_frames(frames: Sequence[Frame], wanted: Sequence[int] = SHOWN) -> list[Frame]:
-    """Select the frames nearest to the wanted iterations, each once.
-
-    Parameters
-    ----------
-    frames : sequence of Frame
-        Saved iterations.
-    wanted : sequence of int, default=SHOWN
-        Numbers of iterations.
-    """
+    """Select the frames nearest to the wanted iterations, each once."""
     chosen = {min(frames, key=lambda frame: abs(frame.n_iter - n)).n_iter for n in wanted}
     return [frame for frame in frames if frame.n_iter in chosen]
 
 
 def frame_scores(frame: Frame, y: np.ndarray | None) -> dict[str, float]:
-    """ACC and NMI of one frame, in [0, 1]; empty without true labels.
-
-    Parameters
-    ----------
-    frame : Frame
-        Saved iteration.
-    y : numpy.ndarray of shape (n,) or None
-        True labels.
-    """
+    """ACC and NMI of one frame, in [0, 1]; empty without true labels."""
     return {} if y is None else {"acc": accuracy(y, frame.labels), "nmi": nmi(y, frame.labels)}
 
 
 def spread(frame: Frame) -> np.ndarray:
-    """The last eigenvector, with a length of two standard deviations within the clusters.
+    """The last eigenvector (2,), with a length of two standard deviations within the clusters.
 
-    Returns
-    -------
-    numpy.ndarray of shape (2,)
-        The same for all clusters, since they share one scatter matrix; NaN without eigenvectors.
+    It is the same for all clusters, since they share one scatter matrix; NaN without eigenvectors.
     """
     direction = frame.V[-1]
     deviations = (frame.H - frame.centers[frame.labels]) @ direction

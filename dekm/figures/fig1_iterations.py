@@ -53,18 +53,9 @@ ARROW: dict[str, Any] = {
 
 
 def draw(frames: Sequence[Frame], y: np.ndarray | None, title: str = "") -> Figure:
-    """Draw the paper's two columns of panels, on common axes.
+    """Draw the paper's two columns of panels, one for each frame, on common axes.
 
     Panels with the regions of the clusters, the points, and at each centroid the last eigenvector.
-
-    Parameters
-    ----------
-    frames : sequence of Frame
-        One frame per panel.
-    y : numpy.ndarray of shape (n,) or None
-        True labels.
-    title : str
-        Title of the figure.
     """
     n_rows, limits = -(-len(frames) // 2), _limits(frames)
     with style():
@@ -80,17 +71,7 @@ def draw(frames: Sequence[Frame], y: np.ndarray | None, title: str = "") -> Figu
 
 
 def animate(frames: Sequence[Frame], y: np.ndarray | None, file: Path) -> None:
-    """Write a GIF of all frames on common axes; the last frame is shown longer.
-
-    Parameters
-    ----------
-    frames : sequence of Frame
-        Frames in the order of the animation.
-    y : numpy.ndarray of shape (n,) or None
-        True labels.
-    file : Path
-        GIF file to write.
-    """
+    """Write a GIF of all frames on common axes; the last frame is shown longer."""
     limits, images = _limits(frames), []
     with style():
         for frame in frames:
@@ -192,22 +173,10 @@ def _limits(frames: Sequence[Frame]) -> np.ndarray:
 
 
 def write(inputs: Sequence[Path], folder: Path) -> None:
-    """Write ``fig1.{pdf,png}``, ``fig1.gif`` of all saved iterations, and the data.
+    """Write ``fig1.{pdf,png}``, ``fig1.gif`` and the data of a run with ``embedding_dim=2``.
 
     ``fig1.csv`` has one row per iteration (scores, arrow of the last eigenvector); ``fig1_points.csv`` has
-    the points of the panels.
-
-    Parameters
-    ----------
-    inputs : sequence of Path
-        Folder of one run with ``embedding_dim=2``.
-    folder : Path
-        Folder of the files to write.
-
-    Raises
-    ------
-    InputError
-        If the folder is not such a run.
+    the points of the panels. `InputError` if the input is not the folder of such a run.
     """
     run = read_record(single_input(inputs, "the folder of a run"))
     frames, y = read_frames(run)

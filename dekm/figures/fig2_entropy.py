@@ -35,11 +35,8 @@ def printed_entropy(variances: Sequence[float]) -> float:
 def entropies() -> pd.DataFrame:
     """The paper's numbers, the values of its printed formula and the corrected entropies.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Columns panel, data, paper_bits (as printed), and papers_formula and corrected, each in ``_nats`` and
-        ``_bits``.
+    Columns panel, data, paper_bits (as printed), and papers_formula and corrected, each in ``_nats`` and
+    ``_bits``.
     """
     rows = [
         ("a", "uniform in a square of side 10", 5.992, log(N_POINTS), 2 * log(SIDE)),
@@ -67,18 +64,7 @@ def entropies() -> pd.DataFrame:
 
 
 def sample(seed: int = 0) -> dict[str, np.ndarray]:
-    """Draw the 400 points of each panel: uniform, and 200 around each of two centers.
-
-    Parameters
-    ----------
-    seed : int, default=0
-        Seed of the random numbers.
-
-    Returns
-    -------
-    dict of str to numpy.ndarray of shape (400, 2)
-        Points by panel.
-    """
+    """Draw the 400 points (400, 2) of each panel: uniform, and 200 around each of two centers."""
     rng = np.random.default_rng(seed)
     centers = np.repeat(CENTERS, N_POINTS // 2, axis=0)
     return {
@@ -91,12 +77,7 @@ def sample(seed: int = 0) -> dict[str, np.ndarray]:
 def draw(points: dict[str, np.ndarray], table: pd.DataFrame) -> Figure:
     """Draw three panels side by side with the paper's entropy and the corrected one below.
 
-    Parameters
-    ----------
-    points : dict of str to numpy.ndarray of shape (n, 2)
-        Points by panel.
-    table : pandas.DataFrame
-        Entropies as `entropies` returns them; the first row of each panel is used.
+    The first row of each panel in `table`, as `entropies` returns it, is used.
     """
     titles = {
         "a": "Uniform",

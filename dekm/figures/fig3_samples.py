@@ -16,22 +16,7 @@ N_IMAGES = 12
 
 
 def choose_samples(n_samples: int, y: np.ndarray | None, n_images: int = N_IMAGES) -> np.ndarray:
-    """Draw samples with a fixed seed, cycling through the classes.
-
-    Parameters
-    ----------
-    n_samples : int
-        Number of samples of the dataset.
-    y : numpy.ndarray of shape (n_samples,) or None
-        True labels.
-    n_images : int, default=N_IMAGES
-        Maximum number of samples to draw.
-
-    Returns
-    -------
-    numpy.ndarray of shape (n_images,)
-        Indices of the samples.
-    """
+    """Indices of at most `n_images` samples, drawn with a fixed seed, cycling through the classes."""
     order = np.random.default_rng(0).permutation(n_samples)
     if y is None:
         return order[:n_images]
@@ -44,13 +29,7 @@ def choose_samples(n_samples: int, y: np.ndarray | None, n_images: int = N_IMAGE
 
 
 def draw(rows: Mapping[str, np.ndarray]) -> Figure:
-    """Draw one row of images per dataset.
-
-    Parameters
-    ----------
-    rows : mapping of str to numpy.ndarray of shape (m, h, w, c)
-        Images in [0, 1] by the label of the dataset.
-    """
+    """Draw one row of images (m, h, w, c) in [0, 1] per dataset, by its label."""
     n_columns = max(len(images) for images in rows.values())
     with style():
         figure = new_figure(PAGE, 0.1 + len(rows) * (PAGE - 0.8) / n_columns)
@@ -65,16 +44,10 @@ def draw(rows: Mapping[str, np.ndarray]) -> Figure:
 
 
 def show_image(axes: Axes, image: np.ndarray, place: tuple[float, float] | None = None) -> None:
-    """Draw one image, and remove the ticks.
+    """Draw one image (h, w, c) in [0, 1], and remove the ticks.
 
-    Parameters
-    ----------
-    axes : Axes
-        Axes to draw in.
-    image : numpy.ndarray of shape (h, w, c)
-        Image in [0, 1]; in colour for three channels, otherwise the mean of the channels in grey.
-    place : tuple of (float, float), optional
-        Left and top end of a square of side 1 that the image fills, but for a margin; by default the axes.
+    It is in colour for three channels, otherwise the mean of the channels in grey. `place` is the left and
+    top end of a square of side 1 that it fills, but for a margin; by default the axes.
     """
     if image.shape[-1] not in (1, 3):
         image = image.mean(-1, keepdims=True)
@@ -96,17 +69,8 @@ def _extent(
 def write(inputs: Sequence[Path], folder: Path) -> None:
     """Write ``fig3.{pdf,png}`` and the indices of the samples as ``fig3.csv``.
 
-    Parameters
-    ----------
-    inputs : sequence of Path
-        Folders of prepared data, ``data/<dataset>``, top row first; datasets without images are skipped.
-    folder : Path
-        Folder of the files to write.
-
-    Raises
-    ------
-    InputError
-        If no folder has images.
+    The inputs are folders of prepared data, ``data/<dataset>``, top row first; datasets without images are
+    skipped. `InputError` if no folder has images.
     """
     rows, chosen = {}, []
     for path in inputs:

@@ -40,12 +40,8 @@ PALETTE = (0, 1, 2, 4, 8)  # five of the colours that also differ in lightness
 def mean_curves(histories: Mapping[str, Sequence[pd.DataFrame]]) -> pd.DataFrame:
     """Mean and standard deviation over seeds of each strategy, metric and iteration.
 
-    The last score of a run that stopped early is repeated, so that every mean is over the same seeds.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns strategy, metric, n_iter, mean, sd (both in percent; sd is NaN for one seed) and n_seeds.
+    The last score of a run that stopped early is repeated, so that every mean is over the same seeds. Columns
+    strategy, metric, n_iter, mean, sd (both in percent; sd is NaN for one seed) and n_seeds.
     """
     length = max(len(history) for runs in histories.values() for history in runs)
     rows = []
@@ -64,13 +60,7 @@ def mean_curves(histories: Mapping[str, Sequence[pd.DataFrame]]) -> pd.DataFrame
 
 
 def finals(frame: pd.DataFrame) -> pd.DataFrame:
-    """Select the last point of each curve.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per strategy and metric, without the column n_iter.
-    """
+    """The last point of each curve: one row per strategy and metric, without the column n_iter."""
     return frame[frame["n_iter"] == frame["n_iter"].max()].drop(columns="n_iter")
 
 
@@ -110,17 +100,8 @@ def draw(frame: pd.DataFrame, title: str = "") -> Figure:
 def write(inputs: Sequence[Path], folder: Path) -> None:
     """Write ``fig4.{pdf,png}``, the curves as ``fig4.csv`` and their last points as ``fig4_final.csv``.
 
-    Parameters
-    ----------
-    inputs : sequence of Path
-        Cells ``runs/<dataset>/<method>`` of strategies 1 to 5, in this order.
-    folder : Path
-        Folder of the files to write.
-
-    Raises
-    ------
-    InputError
-        If there are not five inputs, or a cell has no runs or no ACC.
+    The inputs are the cells ``runs/<dataset>/<method>`` of strategies 1 to 5, in this order. `InputError` if
+    there are not five inputs, or a cell has no runs or no ACC.
     """
     if len(inputs) != len(STRATEGIES):
         raise InputError(f"{len(inputs)} inputs should be {len(STRATEGIES)}: the cells of the strategies.")

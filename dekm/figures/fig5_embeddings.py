@@ -25,54 +25,23 @@ TITLES = {"pca_k_means": "Raw data + PCA", "ae_k_means": "AE"}
 
 @dataclass(frozen=True)
 class Map:
-    """The map of one method.
-
-    Attributes
-    ----------
-    title : str
-        Title of the panel.
-    points : numpy.ndarray of shape (n, 2)
-        t-SNE map.
-    """
+    """The t-SNE map of one method, under the title of its panel."""
 
     title: str
-    points: np.ndarray
+    points: np.ndarray  # (n, 2)
 
 
 def subset(n_samples: int, max_points: int = MAX_POINTS) -> np.ndarray:
-    """Draw samples with a fixed seed.
-
-    Parameters
-    ----------
-    n_samples : int
-        Number of samples of the dataset.
-    max_points : int, default=MAX_POINTS
-        Maximum number of samples to draw.
-
-    Returns
-    -------
-    numpy.ndarray of shape (min(n_samples, max_points),)
-        Sorted indices of the samples.
-    """
+    """Sorted indices of at most `max_points` samples, drawn with a fixed seed."""
     chosen = np.random.default_rng(SEED).permutation(n_samples)[:max_points]
     return np.sort(chosen)
 
 
 def project(H: np.ndarray) -> np.ndarray:
-    """Compute the t-SNE map of an embedding, initialized with its principal components.
+    """The t-SNE map (n, 2) of an embedding (n, e), initialized with its principal components.
 
     Uses one thread, because the result depends on the number of threads, and the Barnes-Hut approximation,
     which is faster than the interpolation-based one up to `MAX_POINTS` points.
-
-    Parameters
-    ----------
-    H : numpy.ndarray of shape (n, e)
-        Embedding.
-
-    Returns
-    -------
-    numpy.ndarray of shape (n, 2)
-        Map.
     """
     perplexity = min(PERPLEXITY, (len(H) - 1) / 3)
     tsne = openTSNE.TSNE(
@@ -86,17 +55,7 @@ def project(H: np.ndarray) -> np.ndarray:
 
 
 def draw(panels: Sequence[Map], y: np.ndarray | None, title: str = "") -> Figure:
-    """Draw the maps in two columns, coloured by the true labels.
-
-    Parameters
-    ----------
-    panels : sequence of Map
-        At most eight panels.
-    y : numpy.ndarray of shape (n,) or None
-        True labels; without them all points have one colour.
-    title : str
-        Title of the figure.
-    """
+    """Draw at most eight maps in two columns, coloured by the true labels (n,), if there are any."""
     n_rows = -(-len(panels) // 2)
     size = float(np.clip(6000 / len(panels[0].points), 0.5, 5))
     with style():
@@ -120,19 +79,9 @@ def draw(panels: Sequence[Map], y: np.ndarray | None, title: str = "") -> Figure
 def write(inputs: Sequence[Path], folder: Path) -> None:
     """Write ``fig5.{pdf,png}`` and the maps as ``fig5.csv``.
 
-    The scores in the titles are those of all samples, not of the drawn ones.
-
-    Parameters
-    ----------
-    inputs : sequence of Path
-        Folders of runs on one dataset, one per panel; in the paper PCA+K-means, AE+K-means, DEC and DEKM.
-    folder : Path
-        Folder of the files to write.
-
-    Raises
-    ------
-    InputError
-        If there are not 1 to 8 complete runs on the same data.
+    The inputs are folders of 1 to 8 complete runs on the same data, one per panel; others are an
+    `InputError`. In the paper: PCA+K-means, AE+K-means, DEC and DEKM. The scores in the titles are of all
+    samples, not of the drawn.
     """
     if not 1 <= len(inputs) <= 8:
         raise InputError(f"{len(inputs)} inputs should be 1 to 8: folders of runs.")

@@ -37,13 +37,9 @@ def groups(ranks: Sequence[float], difference: float) -> list[tuple[int, int]]:
 def draw(ranks: pd.DataFrame) -> Figure:
     """Draw one panel per metric; a bar joins methods that do not differ significantly.
 
-    Where the critical difference cannot tell methods apart, it is named instead of drawn.
-
-    Parameters
-    ----------
-    ranks : pandas.DataFrame
-        Columns metric, method_label, mean_rank, n_datasets, iman_davenport_p, critical_difference and
-        separable, sorted by rank within a metric.
+    Where the critical difference cannot tell methods apart, it is named instead of drawn. Columns metric,
+    method_label, mean_rank, n_datasets, iman_davenport_p, critical_difference and separable, sorted by rank
+    within a metric.
     """
     metrics = list(ranks["metric"].unique())
     n_methods = int(ranks.groupby("metric").size().max())
@@ -95,20 +91,7 @@ def _difference_text(difference: float, separable: bool) -> str:
 
 
 def write(inputs: Sequence[Path], folder: Path) -> None:
-    """Write ``ranks.{pdf,png}``; nothing if there are no ranks.
-
-    Parameters
-    ----------
-    inputs : sequence of Path
-        The ``ranks.csv`` of the tables.
-    folder : Path
-        Folder of the files to write.
-
-    Raises
-    ------
-    InputError
-        If the file does not exist.
-    """
+    """Write ``ranks.{pdf,png}`` from the ``ranks.csv`` of the tables; nothing if there are no ranks."""
     file = single_input(inputs, "a ranks.csv")
     ranks = read_table(file, TEXTS, NUMBERS, filled=TEXTS, remedy="It should be the ranks.csv of the tables.")
     with readable(file, "ranks.csv of the tables"):

@@ -34,20 +34,10 @@ MAX_WITHOUT_ROTATION = 25  # clusters up to which their numbers stand upright
 def draw_confusion(
     counts: np.ndarray, classes: Sequence[str], clusters: Sequence[int], purity: Sequence[float], title: str
 ) -> Figure:
-    """Draw a confusion matrix, coloured by the fraction of each class, with the purity of each cluster.
+    """Draw a confusion matrix, coloured by the fraction of each class, with the purity of each cluster (%).
 
-    ACC is the fraction of the samples on the diagonal.
-
-    Parameters
-    ----------
-    counts : numpy.ndarray of shape (n_classes, n_clusters)
-        Number of samples, in the order of `align`.
-    classes, clusters : sequence
-        Names of the rows and of the columns.
-    purity : sequence of float
-        Percentage of the samples of each cluster that are of its largest class.
-    title : str
-        Title of the figure.
+    `counts` (n_classes, n_clusters) is in the order of `align`: ACC is the fraction of samples on its
+    diagonal.
     """
     fractions = counts / counts.sum(1, keepdims=True)
     with style():
@@ -76,14 +66,7 @@ def draw_confusion(
 def draw_samples(images: np.ndarray, shown: pd.DataFrame, title: str) -> Figure:
     """Draw one row per cluster: the images nearest to its center, a gap, and the most ambiguous ones.
 
-    Parameters
-    ----------
-    images : numpy.ndarray of shape (n, h, w, c)
-        Images in [0, 1].
-    shown : pandas.DataFrame
-        Samples as `Record.typical` returns them.
-    title : str
-        Title of the figure.
+    `images` (n, h, w, c) are in [0, 1]; `shown` is as `Record.typical` returns it.
     """
     clusters = shown["cluster"].unique()
     n_shown = int(shown["place"].max())
@@ -112,19 +95,7 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
 
     Each is written as ``.pdf``, ``.png`` and ``.csv``; for samples other than images only ``samples.csv``,
     and for a method without iterations only ``curves.csv``. With true labels ``purity.csv`` has the size,
-    main class and purity of each cluster.
-
-    Parameters
-    ----------
-    inputs : sequence of Path
-        Folder of one run.
-    folder : Path
-        Folder of the files to write.
-
-    Raises
-    ------
-    InputError
-        If the folder is not a complete run.
+    main class and purity of each cluster. `InputError` if the folder is not a complete run.
     """
     run = read_record(single_input(inputs, "the folder of a run"))
     parts = (f"{run.label} on {describe_data(run)}", f"seed {run.facts['seed']}", percent(run.metrics))

@@ -14,13 +14,7 @@ from dekm.results.folders import Record
 
 
 def read_history(run: Record) -> pd.DataFrame:
-    """Read the history of a run.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per iteration.
-    """
+    """The history of a run: one row per iteration."""
     return pd.DataFrame(run.history())
 
 
@@ -33,13 +27,7 @@ def describe_data(run: Record) -> str:
 
 
 def single_input(inputs: Sequence[Path], description: str) -> Path:
-    """The input of a figure that takes exactly one.
-
-    Raises
-    ------
-    InputError
-        If there is not exactly one input.
-    """
+    """The input of a figure that takes exactly one; otherwise `InputError`."""
     if len(inputs) != 1:
         raise InputError(f"{len(inputs)} inputs should be 1: {description}.")
     return inputs[0]
@@ -48,21 +36,8 @@ def single_input(inputs: Sequence[Path], description: str) -> Path:
 def align(y: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, list[str], list[int]]:
     """Confusion matrix with the clusters in the order of the classes that the Hungarian algorithm assigns.
 
-    Parameters
-    ----------
-    y : numpy.ndarray of shape (n,)
-        True labels.
-    labels : numpy.ndarray of shape (n,)
-        Clusters.
-
-    Returns
-    -------
-    counts : numpy.ndarray of shape (n_classes, n_clusters)
-        Number of samples; clusters without a class come last.
-    classes : list of str
-        Name of the class of each row.
-    clusters : list
-        Cluster of each column.
+    Returns the numbers of samples (n_classes, n_clusters), the names of the classes in rows, and the clusters
+    in columns; those without a class come last.
     """
     counts = contingency(y, labels)
     rows, columns = linear_sum_assignment(counts, maximize=True)

@@ -88,13 +88,7 @@ def legend_label(text: str) -> str:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Create an empty figure, drawn by Agg, which needs no display.
-
-    Parameters
-    ----------
-    width, height : float
-        Size in inches.
-    """
+    """Create an empty figure, drawn by Agg, which needs no display; its size is in inches."""
     figure = Figure(figsize=(width, height))
     FigureCanvasAgg(figure)
     return figure
@@ -128,15 +122,7 @@ def marker(i: int) -> str:
 
 
 def tint(i: int, strength: float = 0.28) -> tuple[float, float, float]:
-    """Red, green and blue in [0, 1] of a class's colour mixed with white, for areas behind points.
-
-    Parameters
-    ----------
-    i : int
-        Number of the class.
-    strength : float, default=0.28
-        Fraction of the colour in the mixture.
-    """
+    """Red, green and blue in [0, 1] of the colour of class i, a fraction `strength` mixed with white."""
     red, green, blue = (1 - strength + strength * part for part in to_rgb(colour(i)))
     return red, green, blue
 

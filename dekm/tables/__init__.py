@@ -74,29 +74,10 @@ def write_table3(
     page of the report, contains all of them, the figures of the runs whose clusters it shows, and links to
     the pages of runs that exist.
 
-    Parameters
-    ----------
-    results : Path
-        Folder of results.
-    datasets, methods : sequence of str
-        Columns and rows of the table.
-    paper_file : Path
-        CSV file of the paper's Table III, in the same folder as ``claims.csv``.
-    folder : Path
-        Folder of the files to write.
-    strategies : sequence of str, default=()
-        Methods that appear only in the claims.
-    labels : Labels, optional
-        Names of datasets and methods.
-    left_out : mapping of str to str, optional
-        Reason for each dataset that was left out on purpose.
-    deviations : mapping of tuple of (str, str) to str, optional
-        In what the settings of cells differ from the paper's, by dataset and method.
-
-    Raises
-    ------
-    InputError
-        If a file of the paper does not exist or lacks a column.
+    `paper_file` is the CSV file of the paper's Table III, in the same folder as ``claims.csv``; `strategies`
+    are methods that appear only in the claims; `left_out` has the reason for each dataset that was left out
+    on purpose, and `deviations`, by dataset and method, in what the settings of a cell differ from the
+    paper's. `InputError` if a file of the paper does not exist or lacks a column.
     """
     result_set = ResultSet(results)
     everything = [(dataset, method) for dataset in datasets for method in (*methods, *strategies)]

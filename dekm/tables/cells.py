@@ -21,13 +21,9 @@ class Score(NamedTuple):
 
 
 def runs_of(results: LoadedResults, metrics: Sequence[str]) -> pd.DataFrame:
-    """Scores of the single runs.
+    """Scores of the single runs; those in [0, 1] are in percent.
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row per run and metric: dataset, method, seed, pretrained, metric and value. Scores in [0, 1] are
-        in percent.
+    One row per run and metric: dataset, method, seed, pretrained, metric and value.
     """
     known = [name for name in metrics if name in results.runs]
     run = ["dataset", "method", "seed", "pretrained"]
@@ -46,12 +42,10 @@ def by_cell(runs: pd.DataFrame) -> dict[tuple[str, str, str], dict[int, Score]]:
 
 
 def difference(a: Mapping[int, Score], b: Mapping[int, Score]) -> Difference:
-    """Difference of two methods on one dataset.
+    """Difference of two methods on one dataset: the mean of a minus that of b.
 
-    Runs that start from the same autoencoder are paired. With fewer than two such pairs all runs are
-    independent: Welch.
-
-    It is the mean of a minus that of b; not testable if either has fewer than two seeds.
+    Runs that start from the same autoencoder are paired; with fewer than two such pairs all runs are
+    independent (Welch). It is not testable if either method has fewer than two seeds.
     """
     pairs = [(a[seed], b[seed]) for seed in sorted(a.keys() & b.keys())]
     shared = [(x.value, y.value) for x, y in pairs if x.pretrained and x.pretrained == y.pretrained]
@@ -66,13 +60,10 @@ def _moments(scores: Mapping[int, Score]) -> tuple[float, float, int]:
 
 
 def averages(results: LoadedResults, metrics: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """Means and standard deviations over seeds.
+    """Means and standard deviations over seeds; scores in [0, 1] are in percent.
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row per cell and metric: `KEYS`, metric, mean, sd (n_seeds - 1 degrees of freedom), n_seeds
-        (0 without runs) and reason. Scores in [0, 1] are in percent.
+    One row per cell and metric: `KEYS`, metric, mean, sd (n_seeds - 1 degrees of freedom), n_seeds (0 without
+    runs) and reason.
     """
     wanted = pd.DataFrame(
         [(dataset, metric) for dataset, names in metrics.items() for metric in names],
@@ -88,20 +79,12 @@ def averages(results: LoadedResults, metrics: Mapping[str, Sequence[str]]) -> pd
 def table3(results: LoadedResults, paper: pd.DataFrame) -> pd.DataFrame:
     """Cells of Table III, in percent.
 
-    Parameters
-    ----------
-    results : LoadedResults
-        Runs and cells.
-    paper : pandas.DataFrame
-        Columns dataset, method, metric, value (percent), n_runs (of which it is a mean; NaN if not known),
-        quoted ("yes" if the paper quotes the number from another paper), origin (where the number comes from)
-        and remark (what is doubtful about it, or empty).
+    `paper` has the columns dataset, method, metric, value (percent), n_runs (of which it is a mean; NaN if
+    not known), quoted ("yes" if the paper quotes the number from another paper), origin (where the number
+    comes from) and remark (what is doubtful about it, or empty).
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row per cell and metric: the columns of `averages`, those of `rename_paper`, difference (ours
-        minus the paper's), and place and tied as `rank` defines them.
+    One row per cell and metric: the columns of `averages`, those of `rename_paper`, difference (ours minus
+    the paper's), and place and tied as `rank` defines them.
     """
     cells = averages(results, results.scores)
     cells = cells.merge(rename_paper(paper), on=RUN_KEYS, how="left")
@@ -110,45 +93,26 @@ def table3(results: LoadedResults, paper: pd.DataFrame) -> pd.DataFrame:
 
 
 def not_in_paper(cells: pd.DataFrame) -> set[str]:
-    """Methods of which the paper has no number; empty if it has none of any method that is shown.
-
-    Parameters
-    ----------
-    cells : pandas.DataFrame
-        Cells as `table3` returns them.
-
-    Returns
-    -------
-    set of str
-        Keys.
-    """
+    """Methods of which the paper has no number; empty if it has none of any method that is shown."""
     found = set(cells.loc[cells["paper_quoted"].notna(), "method"])
     return set(cells["method"]) - found if found else set()
 
 
 def rename_paper(paper: pd.DataFrame) -> pd.DataFrame:
-    """Columns of the paper's numbers beside ours.
+    """Columns of the paper's numbers beside ours; a remark is a string.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Columns dataset, method, metric, paper, paper_n_runs, paper_quoted, paper_origin and paper_remark; a
-        remark is a string.
+    dataset, method, metric, paper, paper_n_runs, paper_quoted, paper_origin and paper_remark.
     """
     names = {name: f"paper_{name}" for name in ("n_runs", "quoted", "origin", "remark")} | {"value": "paper"}
     return paper.rename(columns=names).fillna({"paper_remark": ""})
 
 
 def rank(cells: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
-    """Rank the cells within each dataset and metric.
+    """The cells with two columns more: their place and who is tied, within each dataset and metric.
 
-    Returns
-    -------
-    pandas.DataFrame
-        `cells` with the columns place (1 for the best and 2 for the second unrounded mean, otherwise NaN)
-        and tied (may be the best: with a probability of at least 1 - `LEVEL` the method of the highest
-        expected value is first or tied). Metrics that need no true labels are not ranked; a method with one
-        seed is not tested, so it is not tied.
+    place is 1 for the best and 2 for the second unrounded mean, otherwise NaN. tied: may be the best, since
+    with a probability of at least 1 - `LEVEL` the method of the highest expected value is first or tied.
+    Metrics that need no true labels are not ranked; a method with one seed is not tested, so it is not tied.
     """
     place = pd.Series(np.nan, cells.index)
     tied = pd.Series(False, cells.index)

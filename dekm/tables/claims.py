@@ -44,25 +44,15 @@ def judge_claims(claims: pd.DataFrame, results: LoadedResults, paper: pd.DataFra
 
     Comparisons with a cell on a subsample or under other settings are not the paper's, and not tested.
 
-    Parameters
-    ----------
-    claims : pandas.DataFrame
-        Columns claim, section, statement, relation (one of `RELATIONS`), datasets ("all" or "most" of those
-        listed), on (dataset keys), metrics, left and right (method keys, of which all pairs are compared);
-        lists are separated by spaces.
-    results : LoadedResults
-        Runs and cells.
-    paper : pandas.DataFrame
-        The paper's numbers, as `table3` takes them.
+    `claims` has the columns claim, section, statement, relation (one of `RELATIONS`), datasets ("all" or
+    "most" of those listed), on (dataset keys), metrics, left and right (method keys, of which all pairs are
+    compared); lists are separated by spaces. `paper` is as `table3` takes it.
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row per claim: claim, section, statement, relation, verdict, p_holds, p_misses and p_fails (as
-        `PValues` defines them, given the datasets and methods that were tested), n_datasets_tested,
-        n_datasets, by_the_papers_numbers (without a test), the numbers of comparisons (`COUNTS`), and of the
-        comparison that supports the claim least: weakest, weakest_difference, weakest_low and weakest_high
-        (95 % confidence interval), in percentage points.
+    One row per claim: claim, section, statement, relation, verdict, p_holds, p_misses and p_fails (as
+    `PValues` defines them, given the datasets and methods that were tested), n_datasets_tested, n_datasets,
+    by_the_papers_numbers (without a test), the numbers of comparisons (`COUNTS`), and of the comparison that
+    supports the claim least: weakest, weakest_difference, weakest_low and weakest_high (95 % confidence
+    interval), in percentage points.
     """
     others = results.cells[is_other(results.cells)]
     excluded = set(zip(others["dataset"], others["method"], strict=True))
@@ -149,18 +139,7 @@ def _weakest(found: Sequence[Comparison]) -> dict[str, Any]:
 
 
 def claims_grid(rows: pd.DataFrame) -> Grid:
-    """Table of the claims and their verdicts.
-
-    Parameters
-    ----------
-    rows : pandas.DataFrame
-        Claims as `judge_claims` returns them.
-
-    Returns
-    -------
-    Grid
-        One row per claim.
-    """
+    """Table of the claims and their verdicts, one row per claim of `judge_claims`."""
     lines = [
         [
             Cell(row["statement"]),

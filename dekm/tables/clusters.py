@@ -30,14 +30,10 @@ def shown_run(runs: Runs, dataset: str, methods: Sequence[str]) -> Record | None
 
 
 def clusters(run: Record) -> pd.DataFrame:
-    """Describe the clusters of a run.
+    """Describe the clusters of a run: one row per cluster, the largest first, with the columns `DESCRIBED`.
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row per cluster, the largest first: `DESCRIBED`. The main class is the most frequent one, and the
-        purity its share in percent; the features are those whose means differ most from the means of all
-        samples; lists are separated by semicolons.
+    The main class is the most frequent one, and the purity its share in percent; the features are those whose
+    means differ most from the means of all samples; lists are separated by semicolons.
     """
     rows, typical, table = run.composition(), run.typical(), run.clusters()
     names = np.array(without_common_folder(table["sample"].tolist()), object)

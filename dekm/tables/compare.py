@@ -29,17 +29,10 @@ def compare(results: Path, reference: Path) -> pd.DataFrame:
     The tests are Welch's, corrected for the number of cells by Holm's method: if the two sets have equal
     expected values, the probability of any "higher" or "lower" is at most `LEVEL`.
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row per cell of either set: `RUN_KEYS`, `VALUES`, those of the reference, difference, p
-        (corrected; NaN if not tested) and verdict: "higher", "lower", "no difference found", `ONE_SEED` (in
-        either set), `OTHER_DATA` (a subsample in one of them), `NOT_IN_REFERENCE` or `NOT_IN_RESULTS`.
-
-    Raises
-    ------
-    InputError
-        If a path is no set of results, or if no cell can be tested.
+    One row per cell of either set: `RUN_KEYS`, `VALUES`, those of the reference, difference, p (corrected;
+    NaN if not tested) and verdict: "higher", "lower", "no difference found", `ONE_SEED` (in either set),
+    `OTHER_DATA` (a subsample in one of them), `NOT_IN_REFERENCE` or `NOT_IN_RESULTS`. `InputError` if a path
+    is no set of results, or if no cell can be tested.
     """
     ours, theirs = read_means(results), read_means(reference)
     common = set(ours["metric"]) & set(theirs["metric"])
@@ -87,18 +80,9 @@ def _p_values(cells: pd.DataFrame) -> Any:
 
 
 def read_means(source: Path) -> pd.DataFrame:
-    """Read the means of one set of results.
+    """The means of one set of results, without the cells that have no runs; `InputError` if the path is none.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `RUN_KEYS`, `VALUES` and subsample (a footnote, empty for whole datasets); scores are in
-        percent. Cells without runs are dropped.
-
-    Raises
-    ------
-    InputError
-        If the path is no set of results.
+    Columns `RUN_KEYS`, `VALUES` and subsample (a footnote, empty for whole datasets); scores are in percent.
     """
     result_set = ResultSet(source)
     means = _means_of_runs(result_set) if result_set.has_runs() else _means_of_table(source)

@@ -16,12 +16,8 @@ INFINITY = float("inf")
 class Relation:
     """Percentage points between which the difference of two methods lies, left minus right, if it is true.
 
-    Attributes
-    ----------
-    low, high : float
-        Bounds by our margins, which the paper does not define.
-    least, most : float
-        Bounds beyond which the relation is false by any reading of the paper's words.
+    `low` and `high` are bounds by our margins, which the paper does not define; beyond `least` and `most` the
+    relation is false by any reading of the paper's words.
     """
 
     low: float
@@ -41,26 +37,14 @@ RELATIONS = {
 
 @dataclass(frozen=True)
 class Comparison:
-    """Comparison of two methods on one dataset by one metric.
-
-    Attributes
-    ----------
-    dataset, metric : str
-        Keys of the dataset and the metric.
-    left, right : str
-        Keys of the methods.
-    relation : str
-        One of `RELATIONS`.
-    difference : Difference
-        `left` minus `right`, in percentage points.
-    """
+    """Comparison of two methods on one dataset by one metric."""
 
     dataset: str
     metric: str
     left: str
     right: str
-    relation: str
-    difference: Difference
+    relation: str  # one of `RELATIONS`
+    difference: Difference  # `left` minus `right`, in percentage points
 
     def __str__(self) -> str:
         """Methods, dataset and metric."""
@@ -113,22 +97,11 @@ def n_required(quantifier: str, n_datasets: int) -> int:
 
 
 def joint_p_values(quantifier: str, tested: Sequence[Comparison]) -> PValues:
-    """p-values of a claim, which allow for the number of its comparisons.
+    """p-values of a claim about "all" or "most" datasets, which allow for the number of its comparisons.
 
     The claim is true on a dataset if all comparisons are true there, and false by Bonferroni's correction.
-    Datasets are independent.
-
-    Parameters
-    ----------
-    quantifier : {"all", "most"}
-        Whether the claim is about all datasets, or more than half of them.
-    tested : sequence of Comparison
-        At least one; all are testable, as others would only weaken the tests.
-
-    Returns
-    -------
-    PValues
-        For the datasets and methods of the comparisons.
+    Datasets are independent. At least one comparison; all are testable, as others would only weaken the
+    tests.
     """
     found = {pair.dataset: [other for other in tested if other.dataset == pair.dataset] for pair in tested}
     n = n_required(quantifier, len(found))

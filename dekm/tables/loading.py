@@ -34,24 +34,17 @@ class Labels:
 class LoadedResults:
     """The results of some datasets and methods.
 
-    Attributes
-    ----------
-    runs : pandas.DataFrame
-        One row per finite run: `KEYS`, seed, pretrained (key of the autoencoder from which it started; empty
-        without one) and the final metrics.
-    cells : pandas.DataFrame
-        One row per dataset and method, in the requested order: `KEYS` and ``reason``, which says why the cell
-        has no run, lacks seeds or differs from the paper's dataset; empty for a complete cell.
-    scores : mapping of str to tuple of str
-        Metrics of the main table for each dataset: ACC and NMI, or metrics that need no true labels.
-    records : Runs
-        The same runs with all that they left.
+    `runs` has one row per finite run: `KEYS`, seed, pretrained (key of the autoencoder from which it started;
+    empty without one) and the final metrics. `cells` has one row per dataset and method, in the requested
+    order: `KEYS` and reason, which says why the cell has no run, lacks seeds or differs from the paper's
+    dataset; empty for a complete cell.
     """
 
     runs: pd.DataFrame
     cells: pd.DataFrame
+    # metrics of the main table for each dataset: ACC and NMI, or what needs no true labels
     scores: Mapping[str, tuple[str, ...]]
-    records: Runs = field(default_factory=lambda: Runs({}, {}))
+    records: Runs = field(default_factory=lambda: Runs({}, {}))  # the same runs with all that they left
 
 
 def read_results(

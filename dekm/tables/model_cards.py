@@ -16,14 +16,10 @@ SHOWN = ("acc", "nmi", "ari", "f1", "silhouette", "n_iter")
 
 
 def publish_models(results: Path, out: Path, method: str, licences: Mapping[str, str]) -> list[Path]:
-    """Copy the model of a method's first seed for each dataset, beside a card in Markdown.
+    """Copy the model of a method's first seed for each dataset, beside a card in Markdown; return the models.
 
-    `licences` has that of the data by dataset. Returns the models that were written.
-
-    Raises
-    ------
-    InputError
-        If no cell of the tables has a model of the method.
+    `licences` has that of the data by dataset. `InputError` if no cell of the tables has a model of the
+    method.
     """
     written = []
     for cell in ResultSet(results).finished_cells():

@@ -7,13 +7,10 @@ from dekm.tables.rendering.grid import Cell, Grid
 
 
 def origins(cells: pd.DataFrame) -> pd.DataFrame:
-    """Group the paper's numbers by their origin.
+    """Group the paper's numbers by their origin: one row per method, origin and remark.
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row per method, origin and remark: method, method_label, numbers (labels of datasets, with the
-        metric if only one of its numbers is meant), origin and remark.
+    Columns method, method_label, numbers (labels of datasets, with the metric if only one of its numbers is
+    meant), origin and remark.
     """
     printed = cells[cells["paper"].notna()]
     keys = ["method", "method_label", "paper_origin", "paper_remark"]

@@ -34,13 +34,10 @@ CAPTION = (
 
 
 def partitions(results: LoadedResults, datasets: Sequence[str]) -> pd.DataFrame:
-    """Measures of every cell of some datasets.
+    """Measures of every cell of some datasets; one row per cell with runs.
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row per cell with runs: dataset, dataset_label, method, method_label, n_seeds, and for each of
-        `MEASURES` its mean and, with the suffix ``_sd``, its standard deviation; NaN where it is not defined.
+    Columns dataset, dataset_label, method, method_label, n_seeds, and for each of `MEASURES` its mean and,
+    with the suffix ``_sd``, its standard deviation; NaN where it is not defined.
     """
     rows: list[dict[str, Any]] = []
     for _, cell in results.cells[KEYS].iterrows():

@@ -38,10 +38,8 @@ def publish(
 ) -> None:
     """Write the tables of all finished cells, the figures, the histories and a record of each run.
 
-    Raises
-    ------
-    InputError
-        If there is no complete run, a seed is damaged or misplaced, or `out` is the folder of results.
+    `InputError` if there is no complete run, a seed is damaged or misplaced, or `out` is the folder of
+    results.
     """
     result_set = ResultSet(results)
     runs = list(published_seeds(result_set, "cluster"))

@@ -24,22 +24,14 @@ COLUMNS = [
 
 
 def mean_ranks(cells: pd.DataFrame) -> pd.DataFrame:
-    """Mean rank of each method over the datasets, by ACC and by NMI.
+    """Mean rank of each method over the datasets, by ACC and by NMI, of cells as `averages` returns them.
 
     Subsamples are dropped first, then the methods without any result, then the datasets without results of
     all other methods. Unrounded means are ranked; ties share the average of their ranks.
 
-    Parameters
-    ----------
-    cells : pandas.DataFrame
-        Cells as `averages` returns them.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per metric and method, the best first: metric, method, method_label, mean_rank, n_datasets,
-        friedman_p, iman_davenport_p, critical_difference (these are NaN for fewer than three methods or two
-        datasets) and separable (as `is_separable` defines it).
+    One row per metric and method, the best first: metric, method, method_label, mean_rank, n_datasets,
+    friedman_p, iman_davenport_p, critical_difference (these are NaN for fewer than three methods or two
+    datasets) and separable (as `is_separable` defines it).
     """
     labels = dict(zip(cells["method"], cells["method_label"], strict=True))
     whole = cells[~is_subsample(cells)]
@@ -65,19 +57,9 @@ def _tests(values: np.ndarray) -> tuple[float, float, float, bool]:
 
 
 def ranks_grid(ranks: pd.DataFrame, outside: Collection[str] = ()) -> Grid:
-    """Table of the mean ranks.
+    """Table of the mean ranks, one row per method, in the order of the ranks by ACC.
 
-    Parameters
-    ----------
-    ranks : pandas.DataFrame
-        Ranks as `mean_ranks` returns them.
-    outside : collection of str, default=()
-        Methods that the paper's table does not have, which the caption names.
-
-    Returns
-    -------
-    Grid
-        One row per method, in the order of the mean ranks by ACC.
+    The caption names the methods `outside`, which the paper's table does not have.
     """
     by_key = {(row["metric"], row["method"]): row["mean_rank"] for _, row in ranks.iterrows()}
     labels = dict(zip(ranks["method"], ranks["method_label"], strict=True))

@@ -54,13 +54,10 @@ def score_grid(cells: pd.DataFrame, starts: str = "") -> Grid:
 
 
 def further_cells(results: LoadedResults) -> pd.DataFrame:
-    """Cells of ARI, F1, seconds per run and peak memory.
+    """Cells of ARI, F1, seconds per run and peak memory: the columns of `averages`, place and tied.
 
-    Returns
-    -------
-    pandas.DataFrame
-        The columns of `averages`, place and tied; ARI and F1 in percent. The memory, in MiB, is the largest
-        of the seeds, whose processes may have made others before.
+    ARI and F1 are in percent. The memory, in MiB, is the largest of the seeds, whose processes may have made
+    others before.
     """
     datasets = results.cells["dataset"].unique()
     labelled = {dataset: "acc" in results.scores[dataset] for dataset in datasets}

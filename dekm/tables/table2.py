@@ -20,24 +20,13 @@ def table2(
     *,
     left_out: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
-    """Rows of Table II.
+    """Rows of Table II, one per dataset.
 
-    Parameters
-    ----------
-    results : Path
-        Folder of results.
-    datasets : sequence of str
-        Keys of the datasets.
-    paper : pandas.DataFrame
-        Columns dataset, label, n_samples, n_clusters and shape (sides joined by "x").
-    left_out : mapping of str to str, optional
-        Reason for each dataset that was left out on purpose.
+    `paper` has the columns dataset, label, n_samples, n_clusters and shape (sides joined by "x"); `left_out`
+    has the reason for each dataset that was left out on purpose.
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row per dataset: dataset, label, n_samples, n_clusters, shape, the last three of the paper, and
-        reason, which explains a difference from the paper or why there are no data.
+    Columns dataset, label, n_samples, n_clusters, shape, the last three of the paper, and reason, which
+    explains a difference from the paper or why there are no data.
     """
     rows = []
     for dataset in datasets:

@@ -34,21 +34,12 @@ def verdicts(
     (t tests at `LEVEL`), and otherwise undecided; a large standard deviation makes a cell undecided, not
     reproduced. Cells on a subsample or under other settings are not the paper's.
 
-    Parameters
-    ----------
-    cells : pandas.DataFrame
-        Cells as `table3` returns them.
-    paper : pandas.DataFrame
-        The paper's numbers, as `table3` takes them.
-    labels : mapping of str to str, optional
-        Labels of the datasets that have no cells.
+    `cells` and `paper` are as `table3` returns and takes them; `labels` are those of datasets that have no
+    cells.
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row per cell and metric of the paper: the columns of `rename_paper`, mean, sd, n_seeds,
-        difference, low and high (95 % confidence interval of the difference of the expected scores),
-        dataset_label, and verdict (one of `VERDICTS`).
+    One row per cell and metric of the paper: the columns of `rename_paper`, mean, sd, n_seeds, difference,
+    low and high (95 % confidence interval of the difference of the expected scores), dataset_label, and
+    verdict (one of `VERDICTS`).
     """
     keys = ["dataset", "method", "metric"]
     ours = cells[[*keys, "mean", "sd", "n_seeds", "difference"]].assign(other=is_other(cells))
@@ -75,16 +66,8 @@ def verdicts(
 def verdicts_grid(rows: pd.DataFrame) -> Grid:
     """Table of the number of cells of each verdict.
 
-    Parameters
-    ----------
-    rows : pandas.DataFrame
-        Verdicts as `verdicts` returns them.
-
-    Returns
-    -------
-    Grid
-        One row per group of methods, one for all of them, one per dataset, and one for the cells with a
-        remark, which the others do not count.
+    One row per group of methods, one for all of them, one per dataset, and one for the cells with a remark,
+    which the others do not count.
     """
     is_doubtful = rows["paper_remark"] != ""
     sound = rows[~is_doubtful]

@@ -19,19 +19,9 @@ TEMPLATE = Path(__file__).with_name("page.html")
 
 
 def write_page(run: Path, file: Path) -> None:
-    """Write the page of a run.
+    """Write the page of the complete run in a folder of results.
 
-    Parameters
-    ----------
-    run : Path
-        Folder of a complete run, at its place in a folder of results.
-    file : Path
-        HTML file to write.
-
-    Raises
-    ------
-    InputError
-        If the folder is not that of a complete run, or a file of it or of its data is damaged.
+    `InputError` if the folder is no such run, or a file of it or of its data is damaged.
     """
     record = read_record(run)
     with readable(record.path, "run", remedy=record.remedy):

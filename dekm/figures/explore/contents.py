@@ -27,33 +27,15 @@ GRID = 65_535  # steps of a coordinate on a map
 
 @dataclass(frozen=True)
 class Contents:
-    """What a page shows.
-
-    Attributes
-    ----------
-    run : Record
-        The run.
-    chosen : int array of shape (m,)
-        Positions of the shown samples in the prepared data, ascending.
-    arrays : dict of str to array
-        What the page reads of each shown sample.
-    n_iter : list of int
-        The shown iterations.
-    names : list of str
-        Names of the features in ``arrays``.
-    decoded : float array of shape (k, h, w, c) or None
-        The decoded centers.
-    is_plane : bool
-        Whether the map is the embedding itself, which has two dimensions.
-    """
+    """What a page shows."""
 
     run: Record
-    chosen: np.ndarray
-    arrays: dict[str, np.ndarray]
-    n_iter: list[int]
-    names: list[str]
-    decoded: np.ndarray | None
-    is_plane: bool
+    chosen: np.ndarray  # positions (m,) of the shown samples in the prepared data, ascending
+    arrays: dict[str, np.ndarray]  # what the page reads of each shown sample
+    n_iter: list[int]  # the shown iterations
+    names: list[str]  # of the features in `arrays`
+    decoded: np.ndarray | None  # the decoded centers (k, h, w, c)
+    is_plane: bool  # whether the map is the embedding itself, which has two dimensions
 
     @property
     def title(self) -> str:

@@ -11,15 +11,9 @@ BLOCK = 4096  # samples at a time
 def largest_features(data: PreparedData, chosen: np.ndarray) -> tuple[dict[str, np.ndarray], list[str]]:
     """The main features of the chosen samples, and the names of all features.
 
-    Of texts, the terms with the largest weights; of tables, the columns that are farthest from their mean,
-    in standard deviations.
-
-    Returns
-    -------
-    arrays : dict of str to array of shape (m, `N_FEATURES`)
-        Index, value and, of tables, deviation of each feature; empty for data without names of features.
-    names : list of str
-        Names of the features.
+    Of texts, the terms with the largest weights; of tables, the columns that are farthest from their mean, in
+    standard deviations. The arrays (m, `N_FEATURES`) are index, value and, of tables, deviation of each
+    feature; there are none for data without names of features.
     """
     vectors = data.vectors()
     if vectors is None:

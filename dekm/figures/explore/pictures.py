@@ -11,21 +11,11 @@ MAX_SIDE = 64  # pixels of an image on it
 
 
 class Pictures(NamedTuple):
-    """Images of one size, side by side.
+    """Images of one size, side by side."""
 
-    Attributes
-    ----------
-    content : bytes
-        A PNG file of grey images, or a JPEG file of coloured ones; empty without images.
-    kind : str
-        Its media type.
-    grid : dict of str to int, or None
-        Height and width of an image, and the number of columns.
-    """
-
-    content: bytes = b""
-    kind: str = ""
-    grid: dict[str, int] | None = None
+    content: bytes = b""  # a PNG file of grey images, or a JPEG file of coloured ones; empty without images
+    kind: str = ""  # its media type
+    grid: dict[str, int] | None = None  # height and width of an image, and the number of columns
 
 
 def sheet(images: np.ndarray | None, chosen: np.ndarray) -> Pictures:

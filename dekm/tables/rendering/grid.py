@@ -6,67 +6,30 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell.
+    """One cell of a table."""
 
-    Attributes
-    ----------
-    text : str
-        Our value.
-    sd : str
-        Standard deviation of our value; empty if unknown.
-    paper : str
-        The paper's value, or a dash if the paper reports none; empty if the paper has no such cell.
-    quoted : bool
-        Whether the paper quotes its value from another paper.
-    difference : str
-        Our value minus the paper's, with its sign; empty if either is unknown.
-    place : int or None
-        1 for the best of a column, 2 for the second, otherwise None.
-    tied : bool
-        Whether the value is within noise of the best of its column.
-    note : int or None
-        Number of a footnote on our value.
-    paper_note : int or None
-        Number of a footnote on the paper's value.
-    """
-
-    text: str
-    sd: str = ""
-    paper: str = ""
-    quoted: bool = False
-    difference: str = ""
-    place: int | None = None
-    tied: bool = False
-    note: int | None = None
-    paper_note: int | None = None
+    text: str  # our value
+    sd: str = ""  # its standard deviation; empty if unknown
+    paper: str = ""  # the paper's value, or a dash if it reports none; empty if it has no such cell
+    quoted: bool = False  # whether the paper quotes its value from another paper
+    difference: str = ""  # our value minus the paper's, with its sign; empty if either is unknown
+    place: int | None = None  # 1 for the best of a column, 2 for the second
+    tied: bool = False  # whether the value is within noise of the best of its column
+    note: int | None = None  # number of a footnote on our value
+    paper_note: int | None = None  # number of a footnote on the paper's value
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A table.
+    """A table."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the table's files, without suffix.
-    title : str
-        Heading.
-    columns : sequence of tuple of (str, str)
-        Upper and lower header of each column; adjacent columns with the same upper header share it.
-    rows : sequence of sequence of Cell
-        Cells of each row; the first cell is the name of the row.
-    caption : str
-        Explanation of the numbers and marks.
-    notes : sequence of str
-        Footnotes, numbered from 1.
-    """
-
-    name: str
-    title: str
+    name: str  # of its files, without suffix
+    title: str  # heading
+    # upper and lower header of each; adjacent ones with the same upper header share it
     columns: Sequence[tuple[str, str]]
-    rows: Sequence[Sequence[Cell]]
-    caption: str
-    notes: Sequence[str] = field(default_factory=list)
+    rows: Sequence[Sequence[Cell]]  # the first cell of a row is its name
+    caption: str  # explanation of the numbers and marks
+    notes: Sequence[str] = field(default_factory=list)  # footnotes, numbered from 1
 
     def groups(self) -> list[tuple[str, int]]:
         """Upper headers with the number of columns that each spans; an empty one spans one column."""
