@@ -15,13 +15,8 @@ from dekm.errors import InputError
 class RawSet:
     """A set of raw files that is sufficient for a dataset, and its loader.
 
-    Attributes
-    ----------
-    loader : str
-        Import path "module:function" of the loader, a function of the folder of raw files and the options
-        that returns ``(X, y)``.
-    raw : tuple of RawFile
-        The files that the loader reads.
+    `loader` is the import path "module:function" of a function of the folder of raw files and the options
+    that returns ``(X, y)``; `raw` are the files that it reads.
     """
 
     loader: str
@@ -38,24 +33,12 @@ class RawSet:
 
 
 class Loaded(NamedTuple):
-    """What a loader returns.
-
-    Attributes
-    ----------
-    X : ndarray, csr_matrix or Texts
-        The samples.
-    y : ndarray of shape (n,) or None
-        The true labels, numbers or strings; None for unlabelled data.
-    names : list of str or None
-        File or name of each sample; None for samples that have none.
-    features : list of str or None
-        Name of each column of a table; None for columns without names.
-    """
+    """What a loader returns."""
 
     X: Any
-    y: Any
-    names: list[str] | None = None
-    features: list[str] | None = None
+    y: Any  # true labels (n,), numbers or strings; None for unlabelled data
+    names: list[str] | None = None  # file or name of each sample
+    features: list[str] | None = None  # name of each column of a table
 
 
 @dataclass(frozen=True)
@@ -108,10 +91,7 @@ class Dataset:
     scaling: str = "none"
 
     def raw_sets(self) -> tuple[RawSet, ...]:
-        """Raw sets whose loaders accept all options, in the order in which they are tried.
-
-        Raises `InputError` if no loader accepts all options.
-        """
+        """Raw sets whose loaders accept all options, in the order of trial; `InputError` if there is none."""
         candidates = (RawSet(self.loader, self.raw), *self.alternatives)
         usable = tuple(raw_set for raw_set in candidates if raw_set.options() >= set(self.options))
         if not usable:
@@ -121,10 +101,7 @@ class Dataset:
         return usable
 
     def raw_set(self, raw_dir: Path) -> RawSet:
-        """First raw set whose files all exist.
-
-        Raises `InputError` if every raw set lacks a file.
-        """
+        """First raw set whose files all exist; `InputError` if every raw set lacks a file."""
         raw_sets = self.raw_sets()
         for raw_set in raw_sets:
             if raw_set.exists(raw_dir):
@@ -136,19 +113,13 @@ class Dataset:
         )
 
     def with_options(self, options: Mapping[str, Any]) -> "Dataset":
-        """Copy of the dataset with further loader options.
-
-        Raises `InputError` if no loader accepts all options.
-        """
+        """Copy of the dataset with further loader options; `InputError` if no loader accepts all options."""
         dataset = replace(self, options={**self.options, **options})
         dataset.raw_sets()
         return dataset
 
     def check_licence(self, held: bool) -> None:
-        """Check that the user may use the data.
-
-        Raises `InputError` if the data are restricted and the user does not hold the licence.
-        """
+        """Raise `InputError` if the data are restricted and the user does not hold the licence."""
         if self.restricted and not held:
             raise InputError(
                 f"{self.label} needs a licence ({self.licence}): if you hold it, set licence_held: true in "
@@ -156,8 +127,5 @@ class Dataset:
             )
 
     def load(self, raw_dir: Path) -> Loaded:
-        """Load the dataset from its raw files.
-
-        Raises `InputError` if raw files are missing or cannot be read.
-        """
+        """Load the dataset from its raw files; `InputError` if some are missing or cannot be read."""
         return Loaded(*resolve_name(self.raw_set(raw_dir).loader)(raw_dir, **self.options))

@@ -72,10 +72,7 @@ def _numbers(labels: np.ndarray, absent: np.ndarray, origin: object) -> np.ndarr
 
 
 def encode_labels(values: Any, origin: object) -> np.ndarray:
-    """Encode labels as the positions of the classes in sorted order; int64 of shape (n,).
-
-    Raises `InputError` as `label_vector`.
-    """
+    """Labels as the positions int64 (n,) of their classes in sorted order; errors as of `label_vector`."""
     return name_classes(label_vector(values, origin))[0]
 
 

@@ -47,32 +47,11 @@ def prepare(
     """Load a dataset, check it against its row, and write it to a file of data and a file of facts.
 
     The terms of a user's own texts, the names of the samples and the rows that a subsample keeps are stored
-    with the data; the digest does not include them.
+    with the data; the digest does not include them. `subsample` is the size of a stratified subsample to
+    keep, `n_classes` the number of randomly drawn classes to keep of it.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        The dataset to prepare.
-    raw_dir : Path
-        Folder of the raw files.
-    data : Path
-        ``.npz`` file to write the samples and labels to.
-    facts : Path
-        JSON file to write the facts to.
-    subsample : int, optional
-        Size of a stratified subsample to keep.
-    n_classes : int, optional
-        Number of randomly drawn classes to keep, after the subsample.
-
-    Returns
-    -------
-    dict of str to Any
-        The facts; `n_classes` in them is None if the classes were not restricted.
-
-    Raises
-    ------
-    InputError
-        If the data cannot be loaded or differ from the row, or if `subsample` or `n_classes` is out of range.
+    Returns the facts, whose `n_classes` is None if the classes were not restricted. `InputError` if the data
+    cannot be loaded or differ from the row, or `subsample` or `n_classes` is out of range.
     """
     X, y, names, features = dataset.load(raw_dir)
     terms = None
@@ -132,13 +111,7 @@ def tell_of_labels(label: str, y: Labels) -> None:
 
 
 def kept_rows(n_samples: int, y: Labels, subsample: int | None, n_classes: int | None) -> np.ndarray | None:
-    """Rows of the loaded data that are kept, ascending; None for all.
-
-    Raises
-    ------
-    InputError
-        As `prepare`.
-    """
+    """Rows of the loaded data that are kept, ascending; None for all. `InputError` as of `prepare`."""
     rows = None if subsample is None else stratified_rows(n_samples, y, subsample)
     if n_classes is None:
         return rows
@@ -180,10 +153,7 @@ def learn_scaling(dataset: Dataset, X: Samples) -> InputScaling:
 def as_stored(dataset: Dataset, X: Samples, scaling: InputScaling) -> Samples:
     """Samples as they are stored: in float32, unless they are scaled before they are rounded.
 
-    Raises
-    ------
-    InputError
-        If values that are not scaled are beyond float32.
+    `InputError` if values that are not scaled are beyond float32.
     """
     if X.dtype != np.float64 or scaling.scale or scaling.kind == "range":
         return X

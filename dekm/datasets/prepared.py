@@ -50,10 +50,7 @@ def load(data: Path, facts: Path) -> tuple[Samples, Labels, dict[str, Any]]:
 
 
 def load_terms(data: Path, facts: Path, digest: str) -> Terms:
-    """The terms of prepared texts.
-
-    Raises `InputError` if the data were not prepared, have another digest or were stored without terms.
-    """
+    """The terms of prepared texts; `InputError` if there are none, or the data have another digest."""
     if load(data, facts)[2]["digest"] != digest:
         raise InputError(f"{data} is not the data of the run: cluster the prepared data again.")
     stored = read_samples(data, ("terms", "idf"))

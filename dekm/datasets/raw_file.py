@@ -18,33 +18,16 @@ class RawFile:
     because an archive that was repacked has another checksum and the same content. The id of Git, which can
     be forged, decides only where no SHA-256 is known. If the digest of the content is unknown, any content
     that can be decoded is valid.
-
-    Attributes
-    ----------
-    path : str
-        Path below the folder of raw files, and below a mirror.
-    urls : tuple of str
-        Upstream addresses, in the order in which they are tried.
-    sha256 : str or None
-        SHA-256 checksum of the file; None if unknown.
-    content_sha256 : str or None
-        SHA-256 digest of the unpacked content; None if unknown.
-    content : str or None
-        Import path "module:function" of a function that yields the unpacked content of a file; None if only
-        the checksums of the file decide.
-    git_blob : str or None
-        Object id of the file as a Git blob; None if unknown.
-    max_bytes : int
-        Size at which a download is given up; larger than the published file.
     """
 
-    path: str
-    urls: tuple[str, ...]
-    sha256: str | None = None
-    content_sha256: str | None = None
+    path: str  # below the folder of raw files, and below a mirror
+    urls: tuple[str, ...]  # upstream addresses, in the order in which they are tried
+    sha256: str | None = None  # checksum of the file; None if unknown
+    content_sha256: str | None = None  # digest of the unpacked content; None if unknown
+    # import path "module:function" of a function that yields the unpacked content of a file
     content: str | None = "dekm.datasets.raw.archives:content"
-    git_blob: str | None = None
-    max_bytes: int = 2**25
+    git_blob: str | None = None  # object id of the file as a Git blob; None if unknown
+    max_bytes: int = 2**25  # size at which a download is given up; larger than the published file
 
     @property
     def verifiable(self) -> bool:
@@ -57,10 +40,7 @@ class RawFile:
         return {name: value for name, value in known.items() if value is not None}
 
     def verify(self, file: Path) -> str:
-        """Verify a copy.
-
-        Raises `InputError` if the copy has neither the checksum nor the expected content.
-        """
+        """How a copy is verified; `InputError` if it has neither the checksum nor the expected content."""
         actual = file_digests(file)
         expected = self.checksums()
         differing = [name for name, value in expected.items() if actual[name] != value]

@@ -24,24 +24,12 @@ class Terms:
 
 @dataclass(frozen=True)
 class Texts:
-    """Documents with the options of their tf-idf.
-
-    Attributes
-    ----------
-    documents : list of str
-        The documents.
-    stem : bool
-        Whether to count word stems instead of words, see `tfidf`.
-    scaling : {"unit", "paper"}
-        Length of the rows, see `scale_rows`.
-    stop_words : {"english"} or None
-        Which words no terms are made of.
-    """
+    """Documents with the options of their tf-idf."""
 
     documents: list[str]
-    stem: bool
-    scaling: Scaling
-    stop_words: str | None = None
+    stem: bool  # whether to count word stems instead of words, see `tfidf`
+    scaling: Scaling  # length of the rows, see `scale_rows`
+    stop_words: str | None = None  # which words no terms are made of, "english" or none
 
     def fit(self) -> tuple[sparse.csr_matrix, Terms]:
         """Tf-idf of the most frequent terms of these documents, float32 csr_matrix (n, d), and the terms.
@@ -64,29 +52,10 @@ class Texts:
 def tfidf(
     documents: Iterable[str], *, n_terms: int = N_TERMS, stem: bool = False, scaling: Scaling = "unit"
 ) -> sparse.csr_matrix:
-    """Tf-idf of the most frequent terms.
+    """Tf-idf (n, d) of the most frequent terms, float32; a document without any of them is a row of zeros.
 
-    Parameters
-    ----------
-    documents : iterable of str
-        Documents.
-    n_terms : int, default=2000
-        Number of terms d.
-    stem : bool, default=False
-        True counts the stems of English words [1]_, as the paper describes; False counts the words, as the
-        authors' code does.
-    scaling : {"unit", "paper"}, default="unit"
-        Length of the rows, see `scale_rows`.
-
-    Returns
-    -------
-    csr_matrix of shape (n, d)
-        Tf-idf, float32. A document without any of the terms is a row of zeros.
-
-    Raises
-    ------
-    InputError
-        If an option is invalid or no document has a term.
+    True for `stem` counts the stems of English words [1]_, as the paper describes; False counts the words, as
+    the authors' code does. `InputError` if an option is invalid or no document has a term.
 
     References
     ----------

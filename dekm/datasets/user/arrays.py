@@ -46,8 +46,6 @@ def array(
 
     Parameters
     ----------
-    raw_dir : Path
-        Ignored.
     path : str
         File of a format in `formats.ARRAYS`, with an array of shape (n, d), (n, h, w) or (n, h, w, c), or a
         sparse matrix.
@@ -69,8 +67,8 @@ def array(
     Returns
     -------
     Loaded
-        Images of bytes as uint8, all others as `features.as_samples` returns them; rows
-        and columns of AnnData have names.
+        Images of bytes as uint8, all others as `features.as_samples` returns them; rows and columns of
+        AnnData have names.
 
     Raises
     ------
@@ -133,10 +131,7 @@ def array_shape(
 ) -> tuple[int, ...]:
     """Shape of the samples in a file of arrays, of which as little as possible is read.
 
-    Raises
-    ------
-    InputError
-        If the file is damaged, or it is unclear which array is meant.
+    `InputError` if the file is damaged, or it is unclear which array is meant.
     """
     shape = shapes(file)[select(file, array, label_array).samples]
     return (shape[-1], *shape[:-1]) if samples == "last" else shape
@@ -146,12 +141,7 @@ def select(file: Path, array: str | None = None, label_array: str | None = None)
     """Which arrays of a file are the samples and the labels.
 
     By default the labels are the only array with a usual name of labels, and the samples the only other one,
-    or X in a file of AnnData.
-
-    Raises
-    ------
-    InputError
-        If there is no such array, or it is unclear which one is meant; the message lists the arrays.
+    or X in a file of AnnData. `InputError` lists the arrays if there is no such one, or it is unclear which.
     """
     found = shapes(file)
     listed = ", ".join(f"{name} {shape}" for name, shape in found.items()) or "none"

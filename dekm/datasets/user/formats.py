@@ -38,10 +38,7 @@ def format_of(file: Path) -> str:
 def opened_bytes(file: Path, what: str) -> Iterator[IO[bytes]]:
     """Open a file, unpacked if its name ends like that of a compressed one; `what` is its expected type.
 
-    Raises
-    ------
-    InputError
-        If the file cannot be read, within the block too.
+    `InputError` if it cannot be read, within the block too.
     """
     with (
         readable(file, what, lzma.LZMAError),
@@ -52,13 +49,7 @@ def opened_bytes(file: Path, what: str) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def opened_text(file: Path, what: str) -> Iterator[TextIO]:
-    """Open a text file in UTF-8, see `opened_bytes`.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or is in another encoding.
-    """
+    """Open a text file in UTF-8, see `opened_bytes`; `InputError` also if it is in another encoding."""
     with opened_bytes(file, what) as stream:
         start = stream.read(2)
     if start in UTF_16 or b"\0" in start:

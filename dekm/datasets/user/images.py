@@ -38,12 +38,13 @@ class Findings:
 def images(
     raw_dir: Path, *, path: str, image_size: Any = None, channels: int = 3, skip_damaged: bool = False
 ) -> Loaded:
-    """Load the images of a folder, sorted by path.
+    """Load the images of a folder, sorted by path; of a file of several pages or frames, the first.
+
+    Images of 8 bits per channel are uint8; grey ones of 16 or 32 bits or of floats are float32, with their
+    own values.
 
     Parameters
     ----------
-    raw_dir : Path
-        Ignored.
     path : str
         Folder of images, see `list_files`.
     image_size : int or [int, int], optional
@@ -52,12 +53,6 @@ def images(
         3 converts all images to RGB, 1 to grey; transparent pixels become white first.
     skip_damaged : bool, default=False
         Whether to leave out images that are damaged.
-
-    Returns
-    -------
-    Loaded
-        Images of shape (n, h, w, channels); of a file of several pages or frames, the first. Those of 8 bits
-        per channel are uint8; grey ones of 16 or 32 bits or of floats are float32, with their own values.
 
     Raises
     ------
@@ -160,13 +155,7 @@ def _on_white(image: Image.Image, file: Path, findings: Findings) -> Image.Image
 
 
 def _tell(folder: Path, findings: Findings, n_files: int, *, skip_damaged: bool) -> None:
-    """Log what was found.
-
-    Raises
-    ------
-    InputError
-        If images are damaged, unless they are skipped and others are left.
-    """
+    """Log what was found; `InputError` if images are damaged, unless they are skipped and others are left."""
     if findings.unknown:
         first = next(iter(findings.unknown.values()))
         raise InputError(

@@ -22,8 +22,6 @@ def outside(
 
     Parameters
     ----------
-    raw_dir : Path
-        Ignored.
     loader : str
         Import path "module:function" of the function. It is called without arguments, or with `path`, and
         returns samples X, an array, data frame or sparse matrix of shape (n, d), (n, h, w) or (n, h, w, c),
@@ -32,11 +30,6 @@ def outside(
         File or folder that the function reads.
     features : sequence of str, optional
         Names of the columns of a data frame to take.
-
-    Returns
-    -------
-    Loaded
-        uint8 images unchanged, all others as `features.as_samples` returns them.
 
     Raises
     ------

@@ -24,33 +24,17 @@ LIST_SETTINGS = ("ignore_columns", "categories")
 def own_dataset(name: str, block: Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> Dataset:
     """Dataset that a block of settings describes; only the header of a file is read yet.
 
-    Parameters
-    ----------
-    name : str
-        Key of the dataset.
-    block : Mapping of str to Any
-        `path` and `n_clusters`; optionally `label`, the name in tables; and the options of the loader:
-        `arrays.array` for a file of arrays, `tables.table` for a table or, with `text_column`,
-        `texts.from_column`, `images.images` for a folder of images, `texts.from_folder` for one of texts. A
-        folder of both needs `kind`, "images" or "text". A path may start with "~", the home folder.
+    The block has `path` and `n_clusters`; optionally `label`, the name in tables; and the options of the
+    loader: `arrays.array` for a file of arrays, `tables.table` for a table or, with `text_column`,
+    `texts.from_column`, `images.images` for a folder of images, `texts.from_folder` for one of texts. A
+    folder of both needs `kind`, "images" or "text". Rows of numbers, of a table or an array, have the option
+    `scaling` too, see `dekm.scaling.learn_column_scaling`.
 
-        Rows of numbers, of a table or an array, have the option `scaling` too, see
-        `dekm.scaling.learn_column_scaling`.
+    Instead of a file or folder, a `loader`, the import path "module:function" of a function, see
+    `loaders.outside`; it needs `kind`, "images", "text" or "table", and may have a `path`.
 
-        Instead of a file or folder, a `loader`, the import path "module:function" of a function, see
-        `loaders.outside`; it needs `kind`, "images", "text" or "table", and may have a `path`.
-    defaults : Mapping of str to Any, optional
-        Options of the loader that are used where the block has none and the loader accepts them.
-
-    Returns
-    -------
-    Dataset
-        The dataset; `n_samples` and `shape` are None.
-
-    Raises
-    ------
-    InputError
-        If a setting is missing, unknown or of the wrong type, or if a path or a column does not exist.
+    `defaults` are options of the loader that are used where the block has none and the loader accepts them.
+    `InputError` if a setting is missing, unknown or of the wrong type, or a path or a column does not exist.
     """
     options, given = dict(block), dict(defaults or {})
     if "loader" in options:
@@ -78,13 +62,7 @@ def own_dataset(name: str, block: Mapping[str, Any], defaults: Mapping[str, Any]
 
 
 def most_samples(dataset: Dataset) -> int | None:
-    """Maximum number of samples of a user's own data, without reading them; None for a loader of the user.
-
-    Raises
-    ------
-    InputError
-        If the path cannot be read.
-    """
+    """Maximum number of samples of a user's own data, without reading them; None for a loader of the user."""
     if "loader" in dataset.options:
         return None
     path = Path(dataset.options["path"])
@@ -96,13 +74,7 @@ def most_samples(dataset: Dataset) -> int | None:
 
 
 def find_path(path: str) -> Path:
-    """A path that a user gave; it may start with "~", the home folder.
-
-    Raises
-    ------
-    InputError
-        If the home folder of a user is unknown.
-    """
+    """A path that a user gave, with "~" for the home folder; `InputError` if that of a user is unknown."""
     try:
         return Path(path).expanduser()
     except RuntimeError as error:

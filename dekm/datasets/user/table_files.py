@@ -26,20 +26,11 @@ Rows = Iterator[tuple[int, list[Any]]]
 
 @dataclass(frozen=True)
 class Form:
-    """How a file of text is written.
+    """How a file of text is written."""
 
-    Attributes
-    ----------
-    separator : str or None
-        Character between the cells; None for that of the ending of the name.
-    decimal : str
-        Decimal point, "." or ",".
-    header : bool or None
-        Whether the first row names the columns; None if it does, unless it looks like data.
-    """
-
-    separator: str | None = None
-    decimal: str = "."
+    separator: str | None = None  # between the cells; None for that of the ending of the name
+    decimal: str = "."  # decimal point, "." or ","
+    # whether the first row names the columns; None if it does, unless it looks like data
     header: bool | None = None
 
 
@@ -60,22 +51,14 @@ class Wrong:
 class Columns:
     """What was read.
 
-    Attributes
-    ----------
-    X : array of shape (n, d)
-        The numbers, float64 or float32; NaN where a cell is none.
-    names : list of str
-        Name of each column of X; a column of lists gives several, "name[0]", "name[1]", ...
-    wrong : dict of str to Wrong
-        The cells that are no numbers, by column.
-    cells : dict of str to list
-        The cells of the columns that are not read as numbers.
+    `X` (n, d) has the numbers, float64 or float32, NaN where a cell is none. A column of lists gives several
+    columns of X, "name[0]", "name[1]", ...
     """
 
     X: np.ndarray
-    names: list[str]
-    wrong: dict[str, Wrong]
-    cells: dict[str, list[Any]]
+    names: list[str]  # of the columns of X
+    wrong: dict[str, Wrong]  # the cells that are no numbers, by column
+    cells: dict[str, list[Any]]  # those of the columns that are not read as numbers
 
 
 @dataclass
@@ -204,10 +187,7 @@ def list_names(columns: Sequence[str], widths: Sequence[int | None]) -> list[str
 def open_table(file: Path, form: Form | None = None) -> Table:
     """Open a table, whose columns are not read yet.
 
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or a column has no name or the name of another one.
+    `InputError` if the file cannot be read, or a column has no name or the name of another one.
     """
     kind, form = format_of(file), form or Form()
     if kind == ".parquet":

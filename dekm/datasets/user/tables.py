@@ -48,12 +48,10 @@ def table(
     header: bool | None = None,
     features: Sequence[str] | None = None,
 ) -> Loaded:
-    """Load a table of numbers.
+    """Load a table (n, d) of numbers.
 
     Parameters
     ----------
-    raw_dir : Path
-        Ignored.
     path : str
         Table of one of the formats in `formats.TABLES`. A column of lists of numbers, such as embeddings,
         gives a feature per number.
@@ -73,11 +71,6 @@ def table(
         See `table_files.Form`.
     features : sequence of str, optional
         Names of the features, in their order; by default all other columns.
-
-    Returns
-    -------
-    Loaded
-        X of shape (n, d), as `features.as_samples` returns them.
 
     Raises
     ------
@@ -116,10 +109,7 @@ def labels_of(
 ) -> np.ndarray | None:
     """Labels of a table, from one of its columns or from a file of their own; None if there are none.
 
-    Raises
-    ------
-    InputError
-        If both are given, or the file has not one label per row.
+    `InputError` if both are given, or the file has not one label per row.
     """
     if column is not None and file is not None:
         raise InputError(

@@ -18,30 +18,10 @@ def from_folder(
     scaling: Scaling = "unit",
     stop_words: str | None = None,
 ) -> Loaded:
-    """Load the ``.txt`` files of a folder, sorted by path.
+    """Load the ``.txt`` files of a folder in UTF-8, sorted by path, with the files as names.
 
-    Parameters
-    ----------
-    raw_dir : Path
-        Ignored.
-    path : str
-        Folder of files in UTF-8, see `list_files`.
-    stem : bool, default=False
-        Whether to count word stems instead of words, see `tfidf`.
-    scaling : {"unit", "paper"}, default="unit"
-        Length of the rows, see `scale_rows`.
-    stop_words : {"english"}, optional
-        Words of which no terms are made, in the list of scikit-learn.
-
-    Returns
-    -------
-    Loaded
-        The texts, labels if there are subfolders, and the files as names.
-
-    Raises
-    ------
-    InputError
-        If a file is not in UTF-8, or the folder has no such files or has them at different depths.
+    `stem`, `scaling` and `stop_words` are those of `Texts`. `InputError` if a file is in another encoding, or
+    the folder has no such files or has them at different depths.
     """
     files, y = list_files(Path(path), TEXT_SUFFIXES)
     log_ignored(Path(path), TEXT_SUFFIXES)
@@ -66,34 +46,10 @@ def from_column(
     scaling: Scaling = "unit",
     stop_words: str | None = None,
 ) -> Loaded:
-    """Load the texts in a column of a table.
+    """Load the texts in a column of a table; an empty cell is an empty text.
 
-    Parameters
-    ----------
-    raw_dir : Path
-        Ignored.
-    path : str
-        Table of one of the formats in `formats.TABLES`.
-    text_column : str
-        Name of the column of texts; an empty cell is an empty text.
-    label_column, labels, name_column, separator, header
-        As for `tables.table`.
-    stem : bool, default=False
-        Whether to count word stems instead of words, see `tfidf`.
-    scaling : {"unit", "paper"}, default="unit"
-        Length of the rows, see `scale_rows`.
-    stop_words : {"english"}, optional
-        Words of which no terms are made, in the list of scikit-learn.
-
-    Returns
-    -------
-    Loaded
-        The texts.
-
-    Raises
-    ------
-    InputError
-        If the file is damaged or lacks a column.
+    `stem`, `scaling` and `stop_words` are those of `Texts`, the other options those of `tables.table`.
+    `InputError` if the file is damaged or lacks a column.
     """
     table = open_table(Path(path), Form(separator, header=header))
     roles = {"text_column": text_column, "label_column": label_column, "name_column": name_column}
