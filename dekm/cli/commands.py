@@ -145,13 +145,7 @@ def choose_k(file: Path, k: str, datasets: list[str], methods: list[str]) -> Non
 
 
 def check(method: str, settings: dict[str, Any], modules: Path) -> None:
-    """Check a method, and print one line per check.
-
-    Raises
-    ------
-    InputError
-        If it cannot be used, or a check fails.
-    """
+    """Check a method, and print one line per check; `InputError` if it cannot be used, or a check fails."""
     import torch
 
     from dekm.experiment.contract import Subject, run_checks

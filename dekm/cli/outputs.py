@@ -28,13 +28,7 @@ PAPER = CONFIG / "config.yaml"
 
 
 def schema_file() -> Path:
-    """The schema of configurations.
-
-    Raises
-    ------
-    InputError
-        If the package is installed without its clone, which has the schema and the workflow.
-    """
+    """The schema of configurations; `InputError` if the package is installed without its clone."""
     if not SCHEMA.is_file():
         raise InputError(
             f"{SCHEMA} does not exist: experiments need a clone of the project, in which make or "
@@ -192,10 +186,7 @@ def sync(results: list[Path], store: str | None, follow: float | None, done: Pat
 def ui(store: Path, port: int) -> None:
     """Update the MLflow store and serve its UI on the loopback interface until interrupted.
 
-    Raises
-    ------
-    InputError
-        If the port cannot be used or there are no runs.
+    `InputError` if the port cannot be used or there are no runs.
     """
     from dekm.tracking.store import sync_all
     from dekm.tracking.ui import all_results, check_port, serve

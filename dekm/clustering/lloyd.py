@@ -70,30 +70,11 @@ def plus_plus(
 def lloyd(
     X: Float[Tensor, "n e"], U: Float[Tensor, "r k e"], *, max_iter: int, tol: float
 ) -> tuple[Int[Tensor, " n"], Float[Tensor, "k e"], float, int]:
-    """Run Lloyd's algorithm from all initial centers and return the best run.
+    """Run Lloyd's algorithm from all initial centers `U`, which are overwritten, and return the best run.
 
-    Parameters
-    ----------
-    X : float32 tensor of shape (n, e)
-        The points.
-    U : float32 tensor of shape (r, k, e)
-        Initial centers of every run; overwritten.
-    max_iter : int
-        Maximum number of iterations.
-    tol : float
-        A run ends when the squared distance that its centers move in an iteration, summed over the centers,
-        is at most `tol` times the mean variance of the columns of X.
-
-    Returns
-    -------
-    labels : int64 tensor of shape (n,)
-        Cluster of every point.
-    centers : float32 tensor of shape (k, e)
-        Cluster centers.
-    inertia : float
-        Sum of the squared distances of the points to their centers.
-    n_iter : int
-        Number of iterations.
+    A run ends when the squared distance that its centers move in an iteration, summed over the centers, is at
+    most `tol` times the mean variance of the columns of X. Returns labels, centers, inertia (a sum over the
+    points) and the number of iterations.
     """
     threshold = tol * X.var(0, correction=0).mean()
     moving = torch.ones(len(U), dtype=torch.bool, device=X.device)

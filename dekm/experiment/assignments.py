@@ -17,18 +17,10 @@ COLUMNS = ("row", "sample", "class", "cluster", "distance", "margin")
 def write_assignments(
     file: Path, labels: np.ndarray, samples: SampleNames, distances: np.ndarray, margins: np.ndarray
 ) -> None:
-    """Write a CSV file with the columns `COLUMNS`.
+    """Write a CSV file with the columns `COLUMNS` of n samples; NaN becomes an empty field.
 
-    Parameters
-    ----------
-    file : Path
-        The file to write.
-    labels : int64 array of shape (n,)
-        Cluster of each sample.
-    samples : SampleNames
-        What the samples are called; a sample without a file has its row in both columns.
-    distances, margins : float arrays of shape (n,)
-        As `center_distances` returns them; an empty field stands for NaN.
+    A sample without a file has its row in both columns. Distances and margins are those of
+    `center_distances`.
     """
     names = samples.rows if samples.files is None else samples.files
     classes = [""] * len(labels) if samples.classes is None else samples.classes.tolist()
@@ -56,25 +48,13 @@ def _field(value: float) -> str:
 def center_distances(
     H: np.ndarray, members: np.ndarray, centers: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """How far samples are from the centers of their clusters, and how clearly they belong to them.
+    """How far samples (n, e) are from the centers of their clusters, and how clearly they belong to them.
 
-    Parameters
-    ----------
-    H : float array of shape (n, e)
-        Embedding of the samples.
-    members : int64 array of shape (n,)
-        Row of `centers` of each sample.
-    centers : float array of shape (k, e)
-        Centers of the clusters.
-
-    Returns
-    -------
-    distances : float32 array of shape (n,)
-        Euclidean distance a of each sample to its center.
-    margins : float32 array of shape (n,)
-        (b - a) / max(a, b) in [-1, 1], where b is the distance to the nearest other center: the simplified
-        silhouette of Hruschka, Campello and de Castro (2004). Near 0 a sample is between two clusters, below
-        0 nearer to another center. NaN if there is only one center.
+    `members` (n,) has the row of `centers` (k, e) of each sample. Returns two float32 arrays (n,): the
+    Euclidean distance a to the own center, and the margin (b - a) / max(a, b) in [-1, 1], where b is the
+    distance to the nearest other center: the simplified silhouette of Hruschka, Campello and de Castro
+    (2004). Near 0 a sample is between two clusters, below 0 nearer to another center. NaN if there is only
+    one center.
     """
     points = torch.as_tensor(H, dtype=torch.float32), torch.as_tensor(centers, dtype=torch.float32)
     D = torch.cdist(*points, compute_mode="donot_use_mm_for_euclid_dist").numpy()

@@ -29,35 +29,18 @@ FORMAT = 5  # of the run folders: raise it when their content changes
 
 @dataclass(frozen=True)
 class Cell:
-    """The seeds of one pretraining, or of one method on one dataset.
+    """The seeds of one pretraining, or of one method on one dataset."""
 
-    Attributes
-    ----------
-    folder : CellFolder
-        Folder above the seeds.
-    identity : mapping of str to str
-        What the cell is: dataset, and method or architecture.
-    inputs : mapping of int to mapping
-        For each seed, everything else that decides its result.
-    n_values : int
-        Number of values of all samples together, float32 on the device.
-    effective : mapping
-        What the facts of every seed tell besides: all parameters with their defaults, which follow from the
-        settings and the code.
-    in_table : bool
-        Whether it is a cell of Table III: of a method in it, on a whole dataset or a subsample; for the
-        facts.
-    concurrent : bool
-        Whether its seeds may run at the same time on a GPU; not with code of a user, which may use the global
-        generators.
-    """
-
-    folder: CellFolder
-    identity: Mapping[str, str]
-    inputs: Mapping[int, Mapping[str, Any]]
-    n_values: int
+    folder: CellFolder  # above the seeds
+    identity: Mapping[str, str]  # dataset, and method or architecture
+    inputs: Mapping[int, Mapping[str, Any]]  # for each seed, everything else that decides its result
+    n_values: int  # of all samples together, float32 on the device
+    # for the facts: all parameters with their defaults, which follow from settings and code
     effective: Mapping[str, Any] = field(default_factory=dict)
+    # for the facts: whether it is a cell of Table III, on a whole dataset or a subsample
     in_table: bool = False
+    # whether its seeds may run at the same time on a GPU; not with code of a user, which may use the global
+    # generators
     concurrent: bool = True
 
     def parts(self, seed: int) -> dict[str, Any]:
@@ -72,14 +55,7 @@ class Cell:
     def run(self, make: Callable[["Job"], None], *, device: str, fresh: bool) -> None:
         """Make the seeds that are not complete, or all of them if `fresh`, then write which seeds count.
 
-        Parameters
-        ----------
-        make : callable
-            Runs a seed and writes its files into the folder of its job.
-        device : str
-            Name of the device, as for the estimators.
-        fresh : bool
-            Whether to make complete seeds again.
+        `make` runs a seed and writes its files into the folder of its job.
         """
         if unseen := describe_unseen_gpu(device):
             logger.warning("%s", unseen)
@@ -170,27 +146,13 @@ class Cell:
 
 @dataclass(frozen=True)
 class Job:
-    """One seed that is being made.
-
-    Attributes
-    ----------
-    seed : int
-        The seed.
-    folder : SeedFolder
-        Folder to write its files into.
-    live : Live
-        Shows where the job is.
-    checkpoint : Checkpoint
-        Keeps the state of the training.
-    warnings : list of str
-        What the seed warns of, for its facts.
-    """
+    """One seed that is being made."""
 
     seed: int
-    folder: SeedFolder
-    live: Live
-    checkpoint: Checkpoint
-    warnings: list[str] = field(default_factory=list)
+    folder: SeedFolder  # to write its files into
+    live: Live  # shows where the job is
+    checkpoint: Checkpoint  # keeps the state of the training
+    warnings: list[str] = field(default_factory=list)  # what the seed warns of, for its facts
 
 
 def checkpoint_key(key: str, device: str) -> str:

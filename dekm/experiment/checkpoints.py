@@ -30,14 +30,8 @@ COST = 0.005  # fraction of the time that checkpoints may take
 class SeedCheckpoint(Checkpoint):
     """The checkpoint file of one seed.
 
-    Parameters
-    ----------
-    file : Path
-        The file.
-    part : Path
-        Unfinished folder of the seed, on the same file system; the file is written there and then moved.
-    key : str
-        Digest of everything that decides the states of the training. A file with another key is ignored.
+    It is written in `part`, the unfinished folder of the seed on the same file system, and then moved. `key`
+    is the digest of everything that decides the states of the training; a file with another key is ignored.
     """
 
     def __init__(self, file: Path, part: Path, key: str) -> None:

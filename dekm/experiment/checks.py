@@ -23,12 +23,8 @@ FIG5_METHODS = {"pca_k_means", "ae_k_means", "dec", "dekm"}
 def read_experiment(config: Mapping[str, Any], schema_file: Path, modules: Path | None = None) -> Experiment:
     """Check a configuration against the schema and the tables of datasets and methods.
 
-    A number or truth value that is given as text is read where the schema allows no text: YAML 1.1 reads
-    ``1e-3`` as text, and Snakemake all values in the blocks of ``--config``.
-
-    Modules that the configuration names are searched in the folder `modules`, that of its file, before
-    ``sys.path``. `InputError` has every mistake on a line of its own: where it is, what was given and what is
-    right.
+    Modules that it names are searched in the folder `modules`, that of its file, before ``sys.path``.
+    `InputError` has every mistake on a line of its own: where it is, what was given and what is right.
     """
     check_values(config)
     schema = read_schema(schema_file)

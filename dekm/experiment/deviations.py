@@ -22,13 +22,10 @@ MOST_NAMED = 4  # parameters in a footnote
 def find_deviations(
     results: Path, datasets: Sequence[str], methods: Sequence[str], config: Path
 ) -> dict[tuple[str, str], str]:
-    """Compare all parameters of the runs with those of a configuration of the paper's experiments.
+    """In what each cell differs from a configuration of the paper's experiments: "lr 0.1 instead of 0.001".
 
     Every protocol of the configuration is one of the paper's or of the authors' code, so a cell differs only
-    if it differs from each of them.
-
-    Returns for each cell that differs, in what: "lr 0.1 instead of 0.001". Cells without a run, and cells
-    that are no experiment of the paper, are left out.
+    if it differs from each of them. Cells without a run, or of no experiment of the paper, are left out.
     """
     if not config.is_file():
         logger.warning("%s does not exist: settings that differ from the paper's are not named", config)

@@ -35,39 +35,17 @@ Settings = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Fit:
-    """What a run learned.
+    """What a run learned."""
 
-    Attributes
-    ----------
-    labels : int64 array of shape (n,)
-        Cluster of each sample.
-    embedding : float array of shape (n, e)
-        Embedding of each sample, or the samples as vectors if the method has none.
-    centers : float array of shape (k, e)
-        Centers of the clusters in the embedding.
-    members : int64 array of shape (n,)
-        Row of `centers` of each sample; the label, unless the method numbers its clusters otherwise.
-    inertia : float
-        Sum of the squared distances of the embedded samples to the centers of their clusters.
-    n_iter : int
-        Number of iterations; 0 if the method does not tell it.
-    history : list of dict
-        One row per iteration, as in ``history_`` of a `Clusterer`.
-    warnings : list of str
-        What the fit has warned of with a `ConvergenceWarning`.
-    decoded : float32 array of shape (k, h, w, c) or None
-        The centers as images; None without a decoder, and for other samples.
-    """
-
-    labels: np.ndarray
-    embedding: np.ndarray
-    centers: np.ndarray
-    members: np.ndarray
-    inertia: float
-    n_iter: int
-    history: list[dict[str, float]]
-    warnings: list[str]
-    decoded: np.ndarray | None = None
+    labels: np.ndarray  # cluster (n,) of each sample
+    embedding: np.ndarray  # (n, e), or the samples as vectors if the method has none
+    centers: np.ndarray  # of the clusters in the embedding (k, e)
+    members: np.ndarray  # row (n,) of `centers`: the label, unless the method numbers its clusters otherwise
+    inertia: float  # sum of the squared distances in the embedding to the centers
+    n_iter: int  # 0 if the method does not tell it
+    history: list[dict[str, float]]  # one row per iteration, as in `history_` of a `Clusterer`
+    warnings: list[str]  # what the fit has warned of with a `ConvergenceWarning`
+    decoded: np.ndarray | None = None  # the centers as images (k, h, w, c); None without a decoder
 
     @property
     def n_clusters_found(self) -> int:
@@ -151,25 +129,11 @@ def fit(
     history: History,
     checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> Fit:
-    """Fit an estimator and return what it learned.
+    """Fit a `Clusterer`, or any clusterer with ``fit_predict``, or with ``fit`` and ``labels_``.
 
-    Parameters
-    ----------
-    estimator : estimator
-        A `Clusterer`, or any clusterer with ``fit_predict``, or with ``fit`` and ``labels_``.
-    X : array or sparse matrix
-        The samples.
-    start : Autoencoder or None
-        A pretrained autoencoder; an estimator that has no parameter for it clusters the embedding.
-    history : History
-        The hook that keeps each iteration.
-    checkpoint : Checkpoint
-        Where the state of the fit is kept, if its method can continue from one.
-
-    Raises
-    ------
-    InputError
-        If the estimator does not return one label per sample.
+    An estimator that has no parameter for the pretrained autoencoder `start` clusters the embedding.
+    `history` is the hook that keeps each iteration, `checkpoint` keeps the state if the method can continue
+    from one. `InputError` if the estimator does not return one label per sample.
     """
     if start is not None and "autoencoder" not in parameters(type(estimator)):
         X = start.transform(X)

@@ -35,21 +35,11 @@ PAUSE = 0.5  # seconds between two attempts to lock a GPU
 
 
 class Gpu(NamedTuple):
-    """A GPU of this machine.
+    """A GPU of this machine."""
 
-    Attributes
-    ----------
-    uuid : str
-        Its identity, which does not depend on the order in which programs list GPUs.
-    used : int
-        MiB of its memory that processes use.
-    name : str
-        Its name in `VARIABLE`.
-    """
-
-    uuid: str
-    used: int
-    name: str
+    uuid: str  # does not depend on the order in which programs list GPUs
+    used: int  # MiB of its memory that processes use
+    name: str  # in `VARIABLE`
 
 
 def find_gpus() -> list[Gpu]:
@@ -84,18 +74,7 @@ def _is_named(gpu: Gpu, index: int, entry: str) -> bool:
 
 
 def count_gpus(device: str) -> int | None:
-    """How many jobs that train can have a GPU of their own on this machine.
-
-    Parameters
-    ----------
-    device : str
-        Name of the device, as for the estimators.
-
-    Returns
-    -------
-    int or None
-        None if they train on the CPU.
-    """
+    """How many jobs that train can have a GPU of their own on this machine; None if they train on the CPU."""
     given = os.environ.get(VARIABLE)
     if device == "cpu" or given in NO_GPU:
         return None
@@ -112,14 +91,7 @@ def reserved_gpu(device: str, purpose: str) -> Iterator[None]:
     The one whose memory is used least comes first, so that one with processes of others is the last.
     `VARIABLE` names it to PyTorch, which has to start within the block. A value that names one GPU, or none,
     is left alone: Slurm or the user has chosen. The kernel releases the GPU when the process ends, however it
-    ends.
-
-    Parameters
-    ----------
-    device : str
-        Name of the device, as for the estimators; ``cuda:N`` reserves that one.
-    purpose : str
-        What the process does, for the logs of those that wait for it.
+    ends. The logs of those that wait for it name the `purpose`.
     """
     gpus = _candidates(device)
     if not gpus:
@@ -167,11 +139,7 @@ def lock_folder() -> Path:
 
     It is the same for all jobs of the user on this machine. Only where another user has taken its name is it
     in the home folder, which several machines may share: the names of the locks are those of single GPUs.
-
-    Raises
-    ------
-    InputError
-        If the user can have a folder at neither place.
+    `InputError` if the user can have a folder at neither place.
     """
     places = (lambda: LOCKS / f"dekm-gpus-{os.geteuid()}", lambda: Path.home() / ".cache/dekm/gpus")
     for place in places:

@@ -103,12 +103,7 @@ class History(Recorder):
 class Scorer:
     """Scores the partitions of a history; it refers to the history, and nothing that a method holds to it.
 
-    Parameters
-    ----------
-    y : ndarray of shape (n,) or None
-        True labels, if the data have any.
-    history : History
-        The hook of the run.
+    The true labels `y` (n,) are None for unlabelled data.
     """
 
     def __init__(self, y: np.ndarray | None, history: History) -> None:
@@ -130,15 +125,7 @@ class Scorer:
 
 
 def scores(y: np.ndarray | None, labels: np.ndarray) -> dict[str, float]:
-    """ACC, NMI and ARI in [0, 1]; empty without true labels.
-
-    Parameters
-    ----------
-    y : int64 array of shape (n,) or None
-        True labels; a sample with a negative one has none, and is not scored.
-    labels : ndarray of shape (n,)
-        Labels that a method found.
-    """
+    """ACC, NMI and ARI in [0, 1]; empty without true labels. A sample with a negative one is not scored."""
     if y is None:
         return {}
     y, labels = labelled(y, labels)

@@ -112,22 +112,12 @@ def cluster_cell(
 
     Parameters
     ----------
-    results : Path
-        Folder of results.
-    dataset, method : str
-        Keys of prepared data and of the method.
-    seeds : sequence of int
-        Seeds.
-    settings : mapping
-        Parameters of the estimator.
     definition : mapping, optional
         Defines a method that is not in the table of methods, see `dekm.methods.find_method`.
     pretrained : str, optional
         Key of the autoencoders that it starts from; by default the architecture of the method.
     network : str, optional
         Import path of the network of the autoencoders, if it is outside of this package.
-    device : str
-        Name of the device, as for the estimators.
     fresh : bool
         Whether to make complete seeds again.
     keep_models : {"all", "one", "none"}

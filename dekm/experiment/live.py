@@ -24,17 +24,10 @@ Row = Mapping[str, float]
 
 
 class Live:
-    """The live files of one seed.
+    """The live files in the unfinished folder of a seed; `name` is that of the job in its log.
 
     A thread reads what the hook of the job has recorded and writes the files, at most once a second, so the
     training does not wait for the disk; it touches the file of the progress also when there is nothing new.
-
-    Parameters
-    ----------
-    folder : SeedFolder
-        Unfinished folder of the seed.
-    name : str
-        Name of the job in its log.
     """
 
     def __init__(self, folder: SeedFolder, name: str) -> None:

@@ -24,21 +24,11 @@ measured: list[tuple[float, float]] = []  # CPU and wall-clock seconds of every 
 
 @dataclass(frozen=True)
 class Costs:
-    """What is measured of a network.
+    """What is measured of a network."""
 
-    Attributes
-    ----------
-    step : float
-        Seconds of a training step of the autoencoder.
-    encoding : float
-        Seconds to encode a sample.
-    n_parameters : int
-        Number of weights.
-    """
-
-    step: float = 0.0
-    encoding: float = 0.0
-    n_parameters: int = 0
+    step: float = 0.0  # seconds of a training step of the autoencoder
+    encoding: float = 0.0  # seconds to encode a sample
+    n_parameters: int = 0  # number of weights
 
 
 @cache

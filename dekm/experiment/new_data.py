@@ -26,11 +26,8 @@ KINDS = {"images": "images", "text": "texts", "table": "rows of numbers"}
 def describe_new_data(seed: Record, settings: Mapping[str, Any]) -> Dataset:
     """The new data as a dataset, described as the run's own data where the settings say nothing else.
 
-    Raises
-    ------
-    InputError
-        If the data are of another kind than those of the run, a setting is wrong, or the run's own data were
-        loaded by a function outside of this package that the settings do not name.
+    `InputError` if the data are of another kind than those of the run, a setting is wrong, or the run's own
+    data were loaded by a function outside of this package that the settings do not name.
     """
     for name in RUN_SETTINGS & settings.keys():
         raise InputError(

@@ -31,10 +31,10 @@ def write_predictions(
     network: str | None = None,
     device: str = "auto",
 ) -> str:
-    """Write a CSV file with the cluster of each new sample, in the order of the data.
+    """Write a CSV file with the cluster of each new sample, in the order of the data; return a line on it.
 
     New samples are scaled as those of the run. New texts become tf-idf rows of the terms of the run's own
-    texts; the columns of a new table are matched by their names.
+    texts; the columns of a new table are matched by their names. No file of a run decides what is imported.
 
     Parameters
     ----------
@@ -42,22 +42,14 @@ def write_predictions(
         Folder of a run, at its place in a folder of results.
     settings : mapping
         `path` of the new data, and what differs from the description of the run's own data; `loader` if a
-        function outside of this package loaded them: no file of a run decides what is imported. With labels,
-        such as `label_column`, the line has the scores.
+        function outside of this package loaded them. With labels, such as `label_column`, the line has the
+        scores.
     out : Path
         The CSV file, with the columns of a run's ``clusters.csv``.
     definition : mapping, optional
-        `estimator`, the import path of the class, if the method of the run is outside of this package: no
-        file of a run decides what is imported.
+        `estimator`, the import path of the class, if the method of the run is outside of this package.
     network : str, optional
         Import path of the network of the autoencoder, if it is outside of this package.
-    device : str
-        "auto", "cpu", "cuda" or "cuda:N".
-
-    Returns
-    -------
-    str
-        A line that describes the predictions.
 
     Raises
     ------
@@ -133,13 +125,7 @@ def check_model(seed: SeedFolder) -> None:
 
 
 def method_of_run(seed: Record, definition: Mapping[str, Any]) -> Method:
-    """The method that made a run.
-
-    Raises
-    ------
-    InputError
-        If it is outside of this package and `definition` does not name it.
-    """
+    """The method that made a run; `InputError` if it is outside of this package and `definition` lacks it."""
     name, estimator = seed.facts["method"], seed.facts.get("estimator")
     if definition or name in KNOWN:
         return find_method(name, {name: definition})

@@ -119,10 +119,7 @@ def method_sources(module: str) -> dict[str, str]:
 def describe_changes(made: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
     """Which parts of the key of a seed differ between its facts and what is asked for now.
 
-    Returns
-    -------
-    str
-        Such as "settings (lr 0.1 -> 0.01), code (dekm.methods.dec)"; empty if no part differs.
+    Such as "settings (lr 0.1 -> 0.01), code (dekm.methods.dec)"; empty if no part differs.
     """
     changes = []
     for name, value in json.loads(json.dumps(asked)).items():

@@ -16,10 +16,7 @@ def pretrained_seed(
 ) -> Record | None:
     """The pretrained autoencoder that a cell starts from; None for a method that uses none.
 
-    Raises
-    ------
-    InputError
-        If it does not exist, or was pretrained on other data.
+    `InputError` if it does not exist, or was pretrained on other data.
     """
     if architecture is None:
         return None

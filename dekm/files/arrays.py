@@ -31,10 +31,8 @@ def read_array(file: Path, form: Form | None = None, remedy: str = "") -> np.nda
 def read_arrays(file: Path, forms: Mapping[str, Form], remedy: str = "") -> dict[str, np.ndarray]:
     """Read those arrays from an ``.npz`` file that exist; pickled objects are refused.
 
-    Raises
-    ------
-    InputError
-        If the file does not exist or holds something else, or an array is missing or has not its form.
+    `InputError` if the file does not exist or holds something else, or an array is missing or has not its
+    form.
     """
     with (
         readable(file, "file of NumPy arrays", remedy=remedy),

@@ -32,12 +32,8 @@ def atomic_file(target: Path) -> Iterator[Path]:
     """A temporary file beside `target`, of the same suffix, which replaces it if the block succeeds.
 
     Readers see the old file or the complete new one. The target of a symbolic link is replaced and the link
-    stays; a device or pipe is written directly.
-
-    Raises
-    ------
-    InputError
-        If the disk is full, a limit is reached or a permission is missing.
+    stays; a device or pipe is written directly. `InputError` if the disk is full, a limit is reached or a
+    permission is missing.
     """
     target = Path(os.path.realpath(target))
     if target.exists() and not (target.is_file() or target.is_dir()):
@@ -62,12 +58,7 @@ def atomic_folder(target: Path) -> Iterator[Path]:
 
     The folder gets a manifest of its files. If the block fails, the temporary folder is removed and `target`
     stays as it was. Several processes that write the same target do not disturb each other; the last one
-    wins.
-
-    Raises
-    ------
-    InputError
-        If the disk is full, a limit is reached or a permission is missing.
+    wins. The errors are those of `atomic_file`.
     """
     temporary = temporary_path(target)
     with named_errors(target, temporary):

@@ -39,13 +39,7 @@ def find_damage(folder: Path, largest: float = math.inf) -> str:
 
 
 def check_file(file: Path, remedy: str) -> None:
-    """Check a file against the manifest of its folder; a folder without manifest is not checked.
-
-    Raises
-    ------
-    InputError
-        If the size or the digest of the file differs.
-    """
+    """Check a file against the manifest of its folder, if any; `InputError` if size or digest differ."""
     if not (file.parent / MANIFEST).exists():
         return
     problem = find_damage_of_file(file, _entries(file.parent).get(file.name, {}))

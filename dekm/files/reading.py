@@ -85,10 +85,7 @@ def damaged(file: Path, problem: str, remedy: str = "") -> InputError:
 def read_json(file: Path, fields: Mapping[str, Any] | None = None, remedy: str = "") -> dict[str, Any]:
     """Read a JSON file that holds an object; `fields` has the type of each required field, or several.
 
-    Raises
-    ------
-    InputError
-        If the file does not exist, is no JSON, or lacks a field of the right type.
+    `InputError` if the file does not exist, is no JSON, or lacks a field of the right type.
     """
     with readable(file, "JSON file", remedy=remedy):
         value: Any = json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=without_duplicates)
@@ -99,13 +96,7 @@ def read_json(file: Path, fields: Mapping[str, Any] | None = None, remedy: str =
 
 
 def without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object of a JSON text with these members.
-
-    Raises
-    ------
-    ValueError
-        If it has a name twice, of which Python's parser keeps the last.
-    """
+    """The object of a JSON text; `ValueError` for a name twice, of which Python's parser keeps the last."""
     members: dict[str, Any] = {}
     for name, value in pairs:
         if name in members:
@@ -127,11 +118,8 @@ def check_fields(file: Path, value: Mapping[str, Any], fields: Mapping[str, Any]
 def read_numbers(file: Path, columns: tuple[str, ...] = (), remedy: str = "") -> list[dict[str, float]]:
     """Read a CSV file of numbers; an empty field is NaN, and an empty file has no rows.
 
-    Raises
-    ------
-    InputError
-        If the file does not exist, a row has too many or too few fields, a field is not a number, or there
-        are rows and none of `columns`.
+    `InputError` if the file does not exist, a row has too many or too few fields, a field is not a number, or
+    there are rows and none of `columns`.
     """
     with readable(file, "CSV file", remedy=remedy), file.open(newline="", encoding="utf-8") as stream:
         reader = csv.DictReader(stream)

@@ -24,30 +24,14 @@ FORMS = {
 
 
 class StoredSamples(NamedTuple):
-    """What a file of samples holds; None for what it does not hold or was not asked for.
+    """What a file of samples holds; None for what it does not hold or was not asked for."""
 
-    Attributes
-    ----------
-    X : ndarray or csr_matrix of shape (n, ...)
-        Raw samples.
-    y : ndarray of shape (n,)
-        Labels.
-    terms : list of str
-        Terms of a user's own texts.
-    idf : ndarray of shape (d,)
-        Inverse document frequencies of the terms.
-    rows : ndarray of shape (n,)
-        Rows of the samples in the loaded data, if they are not all of them.
-    names : ndarray of shape (n,)
-        File or name of each sample.
-    """
-
-    X: Any = None
-    y: np.ndarray | None = None
-    terms: list[str] | None = None
-    idf: np.ndarray | None = None
-    rows: np.ndarray | None = None
-    names: np.ndarray | None = None
+    X: Any = None  # raw samples (n, ...)
+    y: np.ndarray | None = None  # labels (n,)
+    terms: list[str] | None = None  # of a user's own texts
+    idf: np.ndarray | None = None  # inverse document frequencies (d,) of the terms
+    rows: np.ndarray | None = None  # rows (n,) of the samples in the loaded data, if they are not all of them
+    names: np.ndarray | None = None  # file or name (n,) of each sample
 
 
 def write_samples(file: Path, samples: StoredSamples) -> None:
@@ -66,10 +50,7 @@ def write_samples(file: Path, samples: StoredSamples) -> None:
 def read_samples(file: Path, parts: Sequence[str], remedy: str = "") -> StoredSamples:
     """Read some parts of a file of samples, named as in `StoredSamples`.
 
-    Raises
-    ------
-    InputError
-        If the file does not exist or holds something else.
+    `InputError` if the file does not exist or holds something else.
     """
     wanted = [name for part in parts for name in (("X", *SPARSE) if part == "X" else (part,))]
     arrays: dict[str, Any] = dict(read_arrays(file, {name: FORMS[name] for name in wanted}, remedy))

@@ -21,17 +21,8 @@ def read_table(
 ) -> "pd.DataFrame":
     """Read a table with a header from a CSV file in UTF-8, also its other columns.
 
-    Parameters
-    ----------
-    texts, numbers : sequence of str
-        Columns that the table needs, and that hold text or finite numbers; empty fields are NaN.
-    filled : sequence of str
-        Those of them that have no empty field.
-
-    Raises
-    ------
-    InputError
-        If the file does not exist, is no such table, or lacks a column.
+    It needs the columns `texts` and `numbers`, of finite numbers; empty fields are NaN, but for the columns
+    `filled`, which have none. `InputError` if the file does not exist, is no such table, or lacks a column.
     """
     import numpy as np
     import pandas as pd

@@ -177,11 +177,7 @@ def fit_pca(X: Float[np.ndarray, "n d"], variance: float) -> PCA:
     """The fewest principal components that explain a fraction of the variance.
 
     The mean is subtracted first, since float32 covariances of values far from the origin lose their digits.
-
-    Raises
-    ------
-    InputError
-        If the variance is infinite in float32.
+    `InputError` if the variance is infinite in float32.
     """
     mean = X.mean(axis=0, dtype=np.float64).astype(np.float32)
     centered = X - mean

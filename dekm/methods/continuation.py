@@ -42,21 +42,10 @@ class Continuation:
     def resume(
         self, stream: Iterator[Int[Tensor, " b"]], n_steps: int, *, n_iter: int = 0, **start: float
     ) -> dict[str, Any]:
-        """Bring the fit to the state that `keep` has kept of an interrupted one.
+        """Bring the fit to the state that `keep` has kept of an interrupted one, and return its numbers.
 
-        Parameters
-        ----------
-        stream : iterator of int64 tensors of shape (b,)
-            The batches of the fit from its beginning on.
-        n_steps : int
-            Steps of an iteration.
-        n_iter, **start : int, float
-            The numbers of a fit that starts from the beginning: that of its finished iterations, and others.
-
-        Returns
-        -------
-        dict of str to int or float
-            Those numbers, or the ones that `keep` was given.
+        `stream` has the batches (b,) of the fit from its beginning on, `n_steps` of them for an iteration. A
+        fit that starts from the beginning has the numbers `n_iter`, of its finished iterations, and `start`.
         """
         self.fit._n_steps = n_steps
         state = self.checkpoint.load()

@@ -34,18 +34,8 @@ def move_centers(
 
     .. math:: \frac{n c + \sum h}{n + m} = c + \frac{\sum h - m c}{n + m}
 
-    which is computed in float64, because float32 products are TF32 in the steps on a GPU.
-
-    Parameters
-    ----------
-    U : float tensor of shape (k, e)
-        The centers c; changed in place.
-    counts : int64 tensor of shape (k,)
-        The counts n; changed in place.
-    H : float tensor of shape (b, e)
-        The embedded samples h.
-    labels : int64 tensor of shape (b,)
-        Cluster of every sample.
+    which is computed in float64, because float32 products are TF32 in the steps on a GPU. `U` has the centers
+    c and `counts` their counts n; both are changed.
     """
     members = one_hot(labels, len(U)).double()
     sizes = members.sum(0)

@@ -122,17 +122,7 @@ OnIteration = Callable[[Iteration], None]
 
 
 class IterationBar:
-    """A progress bar over the iterations of a fit, which appears with the first one.
-
-    Parameters
-    ----------
-    name : str
-        Name of the method.
-    total : int
-        Largest number of iterations.
-    shown : bool
-        Whether there is a bar.
-    """
+    """A progress bar over at most `total` iterations of a fit, which appears with the first one, or none."""
 
     def __init__(self, name: str, total: int, *, shown: bool) -> None:
         self.options: dict[str, Any] = {

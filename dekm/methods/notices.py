@@ -24,28 +24,16 @@ class FinishedFit:
 
     The thresholds were chosen on synthetic data, of which tests/methods/test_notices.py has a table, and
     docs/embeddings.md says what to do about each notice.
-
-    Attributes
-    ----------
-    history : sequence of mapping
-        The rows of all iterations, see `Iteration.row`.
-    n_samples, n_clusters, embedding_dim : int
-        Number of samples and of clusters, and dimension of the embedding.
-    passes : float
-        Passes over the samples between two iterations; infinite if not known.
-    sample_rank : float
-        Effective rank of the samples; NaN if not known.
-    silhouettes : tuple of (float or None, float or None)
-        Silhouettes of the samples, not of their embedding, under the labels of the first and of the last
-        iteration; None if they are not defined or the labels are the same.
     """
 
-    history: Sequence[Mapping[str, float]]
+    history: Sequence[Mapping[str, float]]  # the rows of all iterations, see `Iteration.row`
     n_samples: int
     n_clusters: int
     embedding_dim: int
-    passes: float = math.inf
-    sample_rank: float = math.nan
+    passes: float = math.inf  # over the samples between two iterations; infinite if not known
+    sample_rank: float = math.nan  # effective rank of the samples; NaN if not known
+    # of the samples, not of their embedding, under the labels of the first and of the last iteration; None if
+    # they are not defined or the labels are the same
     silhouettes: tuple[float | None, float | None] = (None, None)
 
     UNSETTLED: ClassVar = 0.02  # mean fraction of labels that change in the iterations of the second half

@@ -123,13 +123,7 @@ class UMAPGMM(NearestSample):
 
 
 def load_umap() -> Any:
-    """UMAP's class.
-
-    Raises
-    ------
-    InputError
-        If its package is not installed.
-    """
+    """UMAP's class; `InputError` if its package is not installed."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ImportWarning)  # TensorFlow is missing, which is not used
@@ -144,10 +138,7 @@ def gaussian_mixture(
 ) -> Partition:
     """The most probable of k Gaussians with full covariance matrices; the centers are their means.
 
-    Raises
-    ------
-    InputError
-        If the points do not determine so many Gaussians.
+    `InputError` if the points do not determine so many Gaussians.
     """
     points = H.cpu().double().numpy()
     mixture = GaussianMixture(n_clusters, n_init=n_init, random_state=random_state)

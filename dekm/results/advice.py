@@ -26,13 +26,7 @@ def mean_silhouettes(runs: Runs, dataset: str) -> dict[tuple[str, str], float]:
 
 
 def advice(runs: Runs, dataset: str) -> str:
-    """Compare the methods that have been run on a dataset by the silhouette of the samples.
-
-    Returns
-    -------
-    str
-        One line; empty before two methods have a silhouette.
-    """
+    """One line that compares the methods by the silhouette of the samples; empty for fewer than two."""
     means = mean_silhouettes(runs, dataset)
     if len(means) < 2:
         return ""

@@ -22,17 +22,10 @@ CellKey = tuple[str, str]
 
 @dataclass(frozen=True)
 class Runs:
-    """The runs that count.
+    """The runs that count."""
 
-    Attributes
-    ----------
-    cells : mapping of (str, str) to list of Record
-        The runs of each finished cell, by dataset and method.
-    problems : mapping of (str, str) to list of str
-        What is wrong with the seeds or the summary of a cell that has them and does not count; one line each.
-    """
-
-    cells: Mapping[CellKey, list[Record]]
+    cells: Mapping[CellKey, list[Record]]  # the runs of each finished cell, by dataset and method
+    # what is wrong with the seeds or the summary of a cell that has them and does not count, a line each
     problems: Mapping[CellKey, list[str]]
 
     def of_dataset(self, dataset: str) -> dict[str, list[Record]]:

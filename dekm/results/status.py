@@ -86,10 +86,7 @@ class Status:
 def find_results(folders: Iterable[Path]) -> Iterator[Path]:
     """The folders of results among some folders, and directly in those that are none themselves.
 
-    Raises
-    ------
-    InputError
-        If a folder is none and holds none.
+    `InputError` if a folder is none and holds none.
     """
     for folder in folders:
         inner = [folder] if is_result(folder) else sorted(filter(is_result, folder.glob("*")))

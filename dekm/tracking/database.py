@@ -37,12 +37,7 @@ def artifacts_uri(store: Path, name: str) -> str:
 def open_store(store: Path) -> tuple["MlflowClient", bool]:
     """Open the database of a store, which is created if it does not exist; needs the lock of the store.
 
-    Returns
-    -------
-    client : MlflowClient
-        Client of the store.
-    created : bool
-        Whether the database is new, so that all runs have to be logged.
+    The second value tells whether it is new, so that all runs have to be logged.
     """
     from mlflow import MlflowClient
 
@@ -62,10 +57,7 @@ def open_store(store: Path) -> tuple["MlflowClient", bool]:
 def find_problem(store: Path) -> str:
     """Why the database of a store is none, of another version or place; empty if it can be used.
 
-    Raises
-    ------
-    InputError
-        If it cannot be read now, for instance since another program has locked it.
+    `InputError` if it cannot be read now, for instance since another program has locked it.
     """
     database = store / DATABASE
     if not database.is_file():

@@ -32,10 +32,7 @@ PENDING = "pending"  # in the file that the workflow takes for a sign of a compl
 def read_store(store: str) -> Path | str:
     """A store as the user gives it: a folder, or the address of a server without a slash at its end.
 
-    Raises
-    ------
-    InputError
-        If it is the address of something else than a server, or holds a password, which logs would show.
+    `InputError` for the address of something else, or with a password, which logs would show.
     """
     if not re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", store):
         return Path(store)

@@ -27,18 +27,12 @@ logger = logging.getLogger(__name__)
 
 
 def sync_all(results: Sequence[Path], store: Path | str) -> None:
-    """Update the store from folders of results, one experiment each.
+    """Update the store, a folder or the address of a server, from folders of results, one experiment each.
 
     A run that cannot be read is named in a warning and left out. If the database has to be made again, all
-    folders of results in the folder of the store are logged.
-
-    `store` is a folder, created if it does not exist, or the address of a server.
-
-    Raises
-    ------
-    InputError
-        If a folder of results does not exist or has the name of a folder of the store, if `store` is a
-        file or cannot be written, or if the server cannot be reached or refuses.
+    folders of results in the folder of the store are logged. `InputError` if a folder of results does not
+    exist or has the name of a folder of the store, if `store` is a file or cannot be written, or if the
+    server cannot be reached or refuses.
     """
     for name, value in DEFAULTS.items():
         os.environ.setdefault(name, value)

@@ -37,16 +37,9 @@ def all_results(store: Path) -> list[Path]:
 
 
 def follow_runs(results: Sequence[Path], store: Path | str, seconds: float) -> None:
-    """Update the store repeatedly until the parent process exits; an update that fails is logged.
+    """Update the store every so many seconds until the parent process exits; an update that fails is logged.
 
-    Parameters
-    ----------
-    results : sequence of Path
-        Folders of results; if there are none, all that are in the folder of the store at each update.
-    store : Path or str
-        Folder of the store, or the address of a server.
-    seconds : float
-        Pause between two updates.
+    Without `results` those in the folder of the store at each update.
     """
     parent = os.getppid()
     with _each_text_once():
@@ -87,18 +80,7 @@ class _FirstTime(logging.Filter):
 
 
 def check_port(port: int) -> None:
-    """Check that a server can be started on a port of the loopback interface.
-
-    Parameters
-    ----------
-    port : int
-        Port.
-
-    Raises
-    ------
-    InputError
-        If the port is in use, not permitted or out of range.
-    """
+    """Check that a server can be started on a port of the loopback interface, otherwise `InputError`."""
     try:
         with socket.socket() as free:
             # The port of a server that has just been stopped can be used at once.
@@ -127,13 +109,6 @@ def serve(store: Path, port: int) -> None:
     """Replace this process with the MLflow server, which accepts connections from this machine only.
 
     A second process updates the store while the server runs, also with folders of results that are new.
-
-    Parameters
-    ----------
-    store : Path
-        Folder of the store.
-    port : int
-        Port of the server.
     """
     os.environ["MLFLOW_SERVER_ENABLE_JOB_EXECUTION"] = "false"
     os.environ.pop("MLFLOW_SERVER_DISABLE_SECURITY_MIDDLEWARE", None)

@@ -82,10 +82,7 @@ class Subject:
 class Bait(Checkpoint):
     """A hook and a checkpoint with labels in every attribute, which notes the attributes that are read.
 
-    Parameters
-    ----------
-    y : ndarray of shape (n,)
-        The labels; they are wrong, so that a method that takes them finds other clusters.
+    The labels `y` (n,) are wrong, so that a method that takes them finds other clusters.
     """
 
     def __init__(self, y: np.ndarray) -> None:
