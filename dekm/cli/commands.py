@@ -97,14 +97,14 @@ def prepare(
     )
 
 
-def pretrain(modules: Path | None, **arguments: Any) -> None:
+def pretrain(modules: Path | None, pretrained: str | None, **arguments: Any) -> None:
     """Pretrain the autoencoders of one dataset and architecture, on a GPU that no other job has reserved."""
     with reserved_gpu(arguments["device"], f"pretrain {arguments['dataset']} {arguments['architecture']}"):
         with importing():
             from dekm.experiment.jobs import pretrain_cell
 
         use_folder(modules)
-        pretrain_cell(**arguments)
+        pretrain_cell(pretrained=Path(pretrained) if pretrained else None, **arguments)
 
 
 def cluster(modules: Path | None, **arguments: Any) -> None:

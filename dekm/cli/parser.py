@@ -62,6 +62,11 @@ COMMANDS: dict[str, tuple[Any, ...]] = {
         "pretrain the autoencoders of a dataset, one per seed",
         PREPARED,
         argument("architecture", "conv, mlp or network; -NAME may follow, for further settings"),
+        argument(
+            "--pretrained",
+            "folder of results whose autoencoders of the same data, parameters and seed are taken",
+            metavar="RESULTS",
+        ),
         MODULES,
         *CELL,
     ),
@@ -137,6 +142,7 @@ COMMANDS: dict[str, tuple[Any, ...]] = {
             default=Path("resources/paper"),
         ),
         argument("--models", "method whose models of the first seed are added", metavar="METHOD"),
+        argument("--pretrained", "architecture whose autoencoders are added", metavar="ARCHITECTURE"),
     ),
     "figure": (
         "draw a figure from the results",

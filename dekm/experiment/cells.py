@@ -42,6 +42,8 @@ class Cell:
     # whether its seeds may run at the same time on a GPU; not with code of a user, which may use the global
     # generators
     concurrent: bool = True
+    # keys of the seeds that are taken from another folder of results, where they were made under them
+    taken: Mapping[int, str] = field(default_factory=dict)
 
     def parts(self, seed: int) -> dict[str, Any]:
         """Everything that decides the result of a seed; the label does not."""
@@ -50,7 +52,7 @@ class Cell:
 
     def key(self, seed: int) -> str:
         """Digest of everything that decides the result of a seed."""
-        return digest(self.parts(seed))
+        return self.taken.get(seed) or digest(self.parts(seed))
 
     def run(self, make: Callable[["Job"], None], *, device: str, fresh: bool) -> None:
         """Make the seeds that are not complete, or all of them if `fresh`, then write which seeds count.

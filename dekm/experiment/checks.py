@@ -105,6 +105,9 @@ def find_impossible(experiment: Experiment) -> Iterator[str]:
             yield problem
     if mirror and "://" not in mirror and not os.path.isdir(mirror):  # noqa: PTH112 (no error for a long name)
         yield f"mirror={shown(mirror)} should be an existing folder or a URL."
+    published = experiment.pretrained
+    if published and not os.path.isdir(os.path.join(published, "pretrained")):  # noqa: PTH112, PTH118 (as above)
+        yield f"pretrained={shown(published)} should be a folder of results that has a folder 'pretrained'."
     for name, block in experiment.blocks.items():
         yield from _find_impossible_sizes("figures.fig1" if name == FIG1 else f"datasets.{name}", block)
     valid = list(experiment.config["datasets"])

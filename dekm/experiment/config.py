@@ -71,6 +71,11 @@ class Experiment:
         """Keys of the methods."""
         return list(self.config["methods"])
 
+    @property
+    def pretrained(self) -> str | None:
+        """Folder of results whose pretrained autoencoders are taken where they fit."""
+        return self.get("pretrained", None)
+
     @cached_property
     def datasets(self) -> dict[str, Dataset]:
         """The datasets of the tables by their keys, without those that are left out."""

@@ -26,11 +26,19 @@ from dekm.experiment.history import Epochs, History, Scorer
 from dekm.experiment.protocols import default_embedding_dim
 from dekm.experiment.provenance import method_sources, pretraining_sources
 from dekm.experiment.records import write_model, write_pretraining, write_run
-from dekm.experiment.starts import describe_parameters, load_start, pretrained_seed
+from dekm.experiment.starts import (
+    describe_parameters,
+    find_published,
+    load_start,
+    origin,
+    pretrained_seed,
+    take_published,
+)
 from dekm.methods import find_method
 from dekm.methods.autoencoder import Autoencoder
 from dekm.nn.checkpoint import NO_CHECKPOINT
 from dekm.results.advice import advice
+from dekm.results.record import Record
 from dekm.results.result_set import ResultSet
 from dekm.results.runs import read_runs
 from dekm.scaling import InputScaling
@@ -48,12 +56,14 @@ def pretrain_cell(
     seeds: Sequence[int],
     settings: Settings,
     *,
+    pretrained: Path | None = None,
     device: str = "auto",
     fresh: bool = False,
 ) -> None:
     """Pretrain one autoencoder per seed; the methods of the dataset start from it.
 
-    The architecture may be followed by a dash and what distinguishes the settings from those of others.
+    The architecture may be followed by a dash and what distinguishes the settings from those of others. A
+    seed that the folder of results `pretrained` has of the same data and parameters is taken from there.
     Writes ``pretrained/<dataset>/<architecture>/seed<seed>/`` and a ``summary.json`` beside the seeds.
     """
     check_seeds(seeds)
@@ -69,8 +79,17 @@ def pretrain_cell(
     check_settings(Autoencoder, settings)
     network = settings.get("network")
     shared = {"settings": settings, "data": data["digest"], "sources": pretraining_sources(network)}
+    parameters = effective_parameters(Autoencoder, {"architecture": kind, **settings})
+    published: dict[int, Record] = {}
+    if pretrained is not None and network is None:
+        found = {seed: find_published(pretrained, data["digest"], parameters, seed) for seed in seeds}
+        published = {seed: record for seed, record in found.items() if record}
 
     def pretrain(job: Job) -> None:
+        if record := published.get(job.seed):
+            logger.info("seed %s is taken from %s", job.seed, record.path)
+            write_pretraining(job.folder, take_published(record, device), record.metrics["seconds"])
+            return
         epochs = Epochs()
         job.live.follow(epochs)
         checkpoint = RecordedCheckpoint(job.checkpoint, epochs)
@@ -84,10 +103,11 @@ def pretrain_cell(
     cell = Cell(
         result_set.pretraining(dataset, architecture),
         {"dataset": dataset, "architecture": architecture},
-        {seed: {**shared, "seed": seed} for seed in seeds},
+        {seed: {**shared, "seed": seed, **origin(published.get(seed))} for seed in seeds},
         math.prod(X.shape),
-        {"parameters": effective_parameters(Autoencoder, {"architecture": kind, **settings})},
+        {"parameters": parameters},
         concurrent=network is None,
+        taken={seed: record.facts["key"] for seed, record in published.items()},
     )
     cell.run(pretrain, device=device, fresh=fresh)
 

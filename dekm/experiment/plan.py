@@ -60,7 +60,8 @@ def job_settings(experiment: Experiment, stage: str, dataset: str, subject: str 
     """
     block = experiment.blocks[dataset]
     if stage == "pretrain":
-        return {"settings": experiment.pretraining_settings(dataset, subject)}
+        told = {"settings": experiment.pretraining_settings(dataset, subject)}
+        return told | ({"pretrained": experiment.pretrained} if experiment.pretrained else {})
     if stage == "cluster":
         start = experiment.pretraining(dataset, subject)
         pretraining = experiment.pretraining_settings(dataset, start) if start else {}

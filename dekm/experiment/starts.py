@@ -1,6 +1,8 @@
-"""The pretrained autoencoders that the runs of a cell start from."""
+"""The pretrained autoencoders that the runs of a cell start from, made here or taken from other results."""
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from dekm.errors import InputError
@@ -9,6 +11,8 @@ from dekm.methods.autoencoder import Autoencoder
 from dekm.results.folders import Record, read_record
 from dekm.results.result_set import ResultSet
 from dekm.scaling import NO_SCALING
+
+logger = logging.getLogger(__name__)
 
 
 def pretrained_seed(
@@ -28,6 +32,56 @@ def pretrained_seed(
     if folder.facts["data"] != data["digest"]:
         raise InputError(f"{folder.path} was pretrained on other data than those prepared now: {command}")
     return folder
+
+
+def find_published(results: Path, data: str, parameters: Mapping[str, Any], seed: int) -> Record | None:
+    """The autoencoder of a seed in another folder of results, with these data and all these parameters.
+
+    None if it has none, and then the log says what is missing or differs.
+    """
+    differ = []
+    for record in _pretrained_on(results, data, seed):
+        found = effective_parameters(Autoencoder, record.facts.get("parameters", {}))
+        names = [name for name in {**found, **parameters} if not _same(found, parameters, name)]
+        if not names:
+            return record
+        differ.append(f"{record.path.parent.name} ({', '.join(names)})")
+    reason = f"those there differ: {'; '.join(differ)}" if differ else "there is none of these data and seed"
+    logger.info("seed %s is not in %s: %s", seed, results, reason)
+    return None
+
+
+def _pretrained_on(results: Path, data: str, seed: int) -> Iterator[Record]:
+    """The autoencoders of a seed that were pretrained on data with a digest."""
+    for cell in ResultSet(results).cells("pretrain"):
+        if cell.seed(seed).file("facts").is_file():
+            record = read_record(cell.seed(seed).path)
+            if record.facts["data"] == data:
+                yield record
+
+
+def _same(one: Mapping[str, Any], other: Mapping[str, Any], name: str) -> bool:
+    """Whether a value is the same in two mappings; a list, as JSON reads it, equals a tuple."""
+    values = [values.get(name) for values in (one, other)]
+    first, second = (list(value) if isinstance(value, tuple) else value for value in values)
+    return first == second
+
+
+def origin(record: Record | None) -> dict[str, dict[str, Any]]:
+    """What the facts of a seed tell of the run elsewhere from which it was taken; nothing without one."""
+    names = ("id", "commit", "device", "platform", "created")
+    return {"origin": {name: record.facts.get(name) for name in names}} if record else {}
+
+
+def take_published(record: Record, device: str) -> Autoencoder:
+    """A published autoencoder; `InputError` if it is not the one that its facts describe."""
+    file = record.checked("autoencoder")
+    autoencoder = Autoencoder.load(file, device=device)
+    held = effective_parameters(Autoencoder, autoencoder.get_params())
+    known = effective_parameters(Autoencoder, record.facts["parameters"])
+    if names := [name for name in known if not _same(held, known, name)]:
+        raise InputError(f"{file} should be what its facts.json says; it has another {', '.join(names)}.")
+    return autoencoder
 
 
 def load_start(folder: Record | None, device: str, network: str | None) -> Autoencoder | None:

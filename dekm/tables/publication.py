@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from dekm.errors import InputError
+from dekm.errors import InputError, shown
 from dekm.files import atomic_file, write_text
 from dekm.results.record import Record, read_record
 from dekm.results.result_set import ResultSet
@@ -23,7 +23,7 @@ TABLES = ("table2", "table3", "further", "ranks", "claims", "verdicts", "origins
 # What a published set consists of; other files in its folder are not touched.
 WRITTEN = (
     *(f"{name}.{kind}" for name in TABLES for kind in ("csv", "md", "tex", "html")),
-    *("history/*.csv", "figures/*.png", "models/*.safetensors", "models/*.md"),
+    *("history/*.csv", "figures/*.png", "models/*.safetensors", "models/*.md", "pretrained/*/*/seed*/*"),
 )
 MACHINE = ("commit", "device", "platform", "threads", "kernels", "versions")
 
@@ -66,6 +66,22 @@ def publish(
             logger.info("removed: %s, which these results do not have", file)
             file.unlink()
     write_text(out / "README.md", readme(results, seeds, with_verdicts=(out / "verdicts.md").is_file()))
+
+
+def publish_pretrained(results: Path, out: Path, architecture: str) -> None:
+    """Copy the autoencoders of an architecture with their facts, from which ``pretrained`` takes them.
+
+    `InputError` if there is none.
+    """
+    source, target = ResultSet(results), ResultSet(out)
+    seeds = [seed for seed in published_seeds(source, "pretrain") if seed.subject == architecture]
+    if not seeds:
+        raise InputError(f"{results} holds no pretrained autoencoder {shown(architecture)}.")
+    for seed in seeds:
+        folder = target.pretraining(seed.facts["dataset"], architecture).seed(seed.facts["seed"])
+        for name in ("facts", "metrics", "loss", "autoencoder", "manifest"):
+            copy(seed.file(name), folder.file(name))
+        read_record(folder.path).checked("autoencoder")
 
 
 def identity(file: Path) -> tuple[int, int]:

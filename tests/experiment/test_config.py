@@ -513,6 +513,15 @@ def test_the_rows_of_a_parquet_file_limit_the_subsample(tmp_path: Path) -> None:
     assert "subsample=8 should be <= 7 samples" in mistakes_of({"datasets": {"mine": block}})
 
 
+def test_published_autoencoders_are_in_a_folder_of_results_and_jobs_are_told_of_it(tmp_path: Path) -> None:
+    config = {"pretrained": str(tmp_path)}
+    assert "should be a folder of results that has a folder 'pretrained'." in mistakes_of(config)
+    (tmp_path / "pretrained").mkdir()
+    told = job_settings(read_experiment(MINIMAL | config, SCHEMA_FILE), "pretrain", "digits", "conv")
+    assert told["pretrained"] == str(tmp_path)
+    assert "pretrained" not in job_settings(Experiment(MINIMAL), "pretrain", "digits", "conv")
+
+
 def test_figure_1_cannot_show_more_classes_than_there_are() -> None:
     config = {"figures": {"fig1": {"dataset": "digits", "n_classes": 99}}}
     assert "figures.fig1.n_classes=99 should be <= 10 classes" in mistakes_of(config)

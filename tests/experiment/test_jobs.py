@@ -23,6 +23,7 @@ from dekm.files.samples import StoredSamples, write_samples
 from dekm.methods import METHODS
 from dekm.results.folders import read_record
 from dekm.results.result_set import ResultSet
+from dekm.tables.publication import publish_pretrained
 from tests.helpers.prepared_files import files
 from tests.helpers.temporaries import number_of_an_ended_process, written_by
 
@@ -254,6 +255,79 @@ def test_a_deleted_seed_runs_again(results):
     after = ids(cluster(results, "k_means", (0, 1)))
     assert after["seed0"] == before["seed0"]
     assert after["seed1"] != before["seed1"]
+
+
+@pytest.fixture
+def published(results, tmp_path):
+    """A published set with the autoencoder of seed 0, of the data in `results`."""
+    pretrain(results)
+    publish_pretrained(results, tmp_path / "published", "conv")
+    shutil.rmtree(results / "pretrained")
+    return tmp_path / "published"
+
+
+def test_a_published_autoencoder_is_taken_and_the_other_seeds_are_pretrained(results, published, caplog):
+    caplog.set_level("INFO")
+    cell = pretrain(results, (0, 1), pretrained=published)
+    taken, made = (read_record(cell / f"seed{seed}") for seed in (0, 1))
+    source = read_record(published / "pretrained/digits/conv/seed0")
+    assert source.checked("autoencoder").read_bytes() == taken.checked("autoencoder").read_bytes()
+    assert taken.facts["key"] == source.facts["key"]
+    assert taken.facts["origin"]["id"] == source.facts["id"] != taken.facts["id"]
+    assert taken.metrics["seconds"] == source.metrics["seconds"]
+    assert "origin" not in made.facts
+    assert f"seed 0 is taken from {source.path}" in caplog.text
+    assert f"seed 1 is not in {published}: there is none of these data and seed" in caplog.text
+
+
+def test_runs_from_a_published_autoencoder_are_those_of_its_own_folder(results, published):
+    pretrain(results)
+    own = read_record(cluster(results, "ae_k_means") / "seed0")
+    before = own.facts["pretrained"], own.facts["key"], own.labels()
+    pretrain(results, pretrained=published, fresh=True)
+    cell = cluster(results, "ae_k_means")
+    again = read_record(cell / "seed0")
+    assert (again.facts["pretrained"], again.facts["key"]) == before[:2]
+    np.testing.assert_array_equal(again.labels(), before[2])
+
+
+def test_a_taken_autoencoder_is_kept_and_one_of_other_parameters_is_not_taken(results, published, caplog):
+    caplog.set_level("INFO")
+    cell = pretrain(results, pretrained=published)
+    before = ids(cell)
+    assert ids(pretrain(results, pretrained=published)) == before
+    pretrain(results, pretrained=published, settings={"n_epochs": 1})
+    assert ids(cell) != before
+    assert f"seed 0 is not in {published}: those there differ: conv (n_epochs)" in caplog.text
+    assert "origin" not in read_record(cell / "seed0").facts
+
+
+def test_an_autoencoder_of_other_data_is_not_taken(results, published, tmp_path):
+    preparation.prepare(DATASETS["digits"], tmp_path / "raw", **files(tmp_path / "data/digits"), subsample=90)
+    assert "origin" not in read_record(pretrain(results, pretrained=published) / "seed0").facts
+
+
+def test_a_published_autoencoder_that_lacks_a_later_parameter_has_its_default(results, published):
+    source = published / "pretrained/digits/conv/seed0"
+    facts = read_json(source / "facts.json")
+    del facts["parameters"]["noise"]
+    write_json(source / "facts.json", facts)
+    write_manifest(source)
+    assert "origin" in read_record(pretrain(results, pretrained=published) / "seed0").facts
+
+
+def test_a_damaged_or_replaced_published_autoencoder_is_one_line(results, published):
+    file = published / "pretrained/digits/conv/seed0/autoencoder.safetensors"
+    content = bytearray(file.read_bytes())
+    content[-1] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(InputError, match=r"autoencoder\.safetensors"):
+        pretrain(results, pretrained=published)
+    other = pretrain(results, settings={"lr": 0.5}) / "seed0/autoencoder.safetensors"
+    shutil.copyfile(other, file)
+    write_manifest(file.parent)
+    with pytest.raises(InputError, match=r"should be what its facts\.json says; it has another lr"):
+        pretrain(results, pretrained=published)
 
 
 def test_missing_pretraining_is_named(results):

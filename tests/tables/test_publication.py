@@ -85,7 +85,9 @@ def test_a_published_model_can_be_loaded_and_has_a_card(results: Path, tmp_path:
         publish_models(results, tmp_path / "none", "dekm", {})
 
 
-def test_the_command_publishes_tables_with_labels_and_the_models(results: Path, tmp_path: Path) -> None:
+def test_the_command_publishes_tables_with_labels_and_the_models(
+    results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     model = results / "runs" / "usps" / "k_means" / "seed0" / "model.safetensors"
     model.write_bytes(b"model")
     write_manifest(model.parent)
@@ -94,6 +96,8 @@ def test_the_command_publishes_tables_with_labels_and_the_models(results: Path, 
     assert (out / "models" / "usps-k_means-s0.safetensors").read_bytes() == b"model"
     assert "| licence of the data |" in (out / "models" / "usps-k_means-s0.md").read_text()
     assert "| 20NEWS " in (out / "verdicts.md").read_text()
+    assert main(["publish", str(results), str(out), "--paper", str(PAPER), "--pretrained", "conv"]) == 1
+    assert f"{results} holds no pretrained autoencoder 'conv'" in capsys.readouterr().err
 
 
 def test_a_folder_without_runs_cannot_be_published(
