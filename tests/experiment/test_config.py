@@ -27,14 +27,18 @@ MINIMAL = {"name": "x", "seeds": [0], "datasets": {"digits": {}}, "methods": {"k
 BEYOND = [pytest.param(10**400, id="10^400")]  # an integer that float64 does not hold
 
 
-@pytest.mark.parametrize("file", ["config.yaml", "demo.yaml", "field.yaml"])
+@pytest.mark.parametrize("file", ["config.yaml", "controls.yaml", "demo.yaml", "field.yaml"])
 def test_the_configurations_of_the_project_are_valid(file: str) -> None:
     read_experiment(yaml.safe_load((CONFIG / file).read_text()), SCHEMA_FILE)
 
 
 def test_the_field_runs_the_methods_of_the_paper_as_the_paper_and_all_others() -> None:
     paper, field = (Experiment(read_config_file(CONFIG / f"{name}.yaml")) for name in ("config", "field"))
-    assert set(field.methods) == set(METHODS)
+    assert set(field.methods) == {*METHODS, "dekm_previous"}
+    for dataset in field.datasets:
+        own = {"init_update": "previous", "n_init_update": 5}
+        expected = field.method_settings(dataset, "dekm") | own
+        assert field.method_settings(dataset, "dekm_previous") == expected
     for dataset in set(field.datasets) & set(paper.datasets):
         for method in paper.methods:
             assert field.method_settings(dataset, method) == paper.method_settings(dataset, method)
@@ -43,6 +47,19 @@ def test_the_field_runs_the_methods_of_the_paper_as_the_paper_and_all_others() -
             if key is not None:
                 expected = paper.pretraining_settings(dataset, key)
                 assert field.pretraining_settings(dataset, key) == expected
+
+
+def test_the_control_differs_from_the_paper_in_the_autoencoders_only() -> None:
+    paper, control = (Experiment(read_config_file(CONFIG / f"{name}.yaml")) for name in ("config", "controls"))
+    for dataset in control.datasets:
+        shared = paper.pretraining(dataset, "dekm")
+        assert shared is not None
+        assert control.pretraining_settings(dataset, shared) == paper.pretraining_settings(dataset, shared)
+        for method in control.methods:
+            original = control.method(method).settings_of or method
+            assert control.pretraining(dataset, method) == shared
+            expected = paper.method_settings(dataset, original)
+            assert control.method_settings(dataset, method) == expected
 
 
 def test_the_readme_of_the_configuration_names_every_key() -> None:
