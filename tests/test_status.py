@@ -138,6 +138,13 @@ def test_what_finished_seeds_warn_of_is_shown(results: Path) -> None:
     assert expected in describe(read_status(results)).splitlines()
 
 
+def test_what_the_preparation_warned_of_is_shown(results: Path) -> None:
+    write_facts(results, "usps", warnings=["3 of 9 texts are copies of others"])
+    lines = describe(read_status(results)).splitlines()
+    assert "warning  usps: 3 of 9 texts are copies of others" in lines
+    assert not any(line.startswith("warning  mnist") for line in lines)
+
+
 def test_a_finished_result_has_no_time_left(results: Path) -> None:
     for dataset in ("mnist", "usps"):
         for cell in ("pretrained/{}/conv", "runs/{}/k_means", "runs/{}/dekm"):

@@ -28,6 +28,7 @@ from dekm.tracking.store import sync_all
 from dekm.tracking.ui import all_results, check_port, follow_runs
 from dekm.tracking.views import view_path, view_paths
 from tests.faults.material import start as start_process
+from tests.helpers.handmade import write_facts
 
 pytestmark = pytest.mark.usefixtures("copied_databases")
 
@@ -116,6 +117,13 @@ def test_what_a_run_warns_of_is_a_tag(results: Path, tmp_path: Path) -> None:
     sync_all([results], tmp_path)
     tags = {run.info.run_name: run.data.tags.get("warnings") for run in stored(tmp_path)}
     assert tags == {"digits/dekm/s0": None, "digits/dekm/s1": " ".join(lost)}
+
+
+def test_what_the_preparation_warned_of_is_a_tag_of_its_runs(results: Path, tmp_path: Path) -> None:
+    write_facts(results, "digits", warnings=["3 of 9 texts are copies of others"])
+    sync_all([results], tmp_path)
+    tags = {run.data.tags.get("warnings") for run in stored(tmp_path)}
+    assert tags == {"3 of 9 texts are copies of others"}
 
 
 def test_syncing_again_adds_nothing(results: Path, tmp_path: Path) -> None:

@@ -130,6 +130,12 @@ COMMANDS: dict[str, tuple[Any, ...]] = {
             nargs="*",
             default=[],
         ),
+        argument(
+            "--show",
+            "methods whose clusters are shown (default: the best row by true labels, K-means and DEKM)",
+            nargs="*",
+            default=[],
+        ),
         several("--label", "name of a method in the table", "METHOD=LABEL", "labels"),
     ),
     "publish": (

@@ -1,6 +1,8 @@
 """Preparation of a dataset: it is loaded, checked, reduced to a part if asked, and stored."""
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,7 @@ from dekm.scaling import (
 )
 
 logger = logging.getLogger(__name__)
+PACKAGE = logging.getLogger("dekm")
 
 FEW_STOP_WORDS = 20
 MANY = 20  # features, above which not all are listed
@@ -50,9 +53,34 @@ def prepare(
     with the data; the digest does not include them. `subsample` is the size of a stratified subsample to
     keep, `n_classes` the number of randomly drawn classes to keep of it.
 
-    Returns the facts, whose `n_classes` is None if the classes were not restricted. `InputError` if the data
+    Returns the facts, whose `n_classes` is None if the classes were not restricted, with the warnings. `InputError` if the data
     cannot be loaded or differ from the row, or `subsample` or `n_classes` is out of range.
     """
+    with noted_warnings() as warned:
+        stored, known = _prepare(dataset, raw_dir, subsample, n_classes)
+    known["warnings"] = [text.removeprefix(f"{dataset.label}: ") for text in warned]
+    write_samples(data, stored)
+    write_json(facts, known)
+    return known
+
+
+@contextmanager
+def noted_warnings() -> Iterator[list[str]]:
+    """The warnings that the package logs within the block."""
+    texts: list[str] = []
+    noting = logging.Handler(logging.WARNING)
+    noting.emit = lambda record: texts.append(record.getMessage())  # type: ignore[method-assign]
+    PACKAGE.addHandler(noting)
+    try:
+        yield texts
+    finally:
+        PACKAGE.removeHandler(noting)
+
+
+def _prepare(
+    dataset: Dataset, raw_dir: Path, subsample: int | None, n_classes: int | None
+) -> tuple[StoredSamples, dict[str, Any]]:
+    """What is stored of a dataset, and its facts."""
     X, y, names, features = dataset.load(raw_dir)
     terms = None
     if isinstance(X, Texts):
@@ -90,9 +118,7 @@ def prepare(
     }
     of_terms = (None, None) if terms is None else (terms.names, terms.idf)
     named = None if names is None else np.array(names)
-    write_samples(data, StoredSamples(X, y, of_terms[0], of_terms[1], rows, named))
-    write_json(facts, known)
-    return known
+    return StoredSamples(X, y, of_terms[0], of_terms[1], rows, named), known
 
 
 def tell_of_features(label: str, features: list[str] | None) -> None:

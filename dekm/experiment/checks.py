@@ -114,6 +114,9 @@ def find_impossible(experiment: Experiment) -> Iterator[str]:
     for figure, settings in experiment.get("figures", {}).items():
         if settings["dataset"] not in valid:
             yield f"figures.{figure}.dataset={shown(settings['dataset'])} should be one of {valid}."
+    for method in experiment.get("show", []):
+        if method not in experiment.methods:
+            yield f"show: {shown(method)} should be one of the methods {', '.join(experiment.methods)}."
     if "fig5" in experiment.figures and not FIG5_METHODS & set(experiment.methods):
         yield f"figures.fig5: the methods should have at least one of {', '.join(sorted(FIG5_METHODS))}."
 

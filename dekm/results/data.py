@@ -91,6 +91,11 @@ class PreparedData:
         """What to do about damaged data."""
         return f"Run 'python -m dekm prepare' for {self.path.name} again."
 
+    @property
+    def warnings(self) -> list[str]:
+        """What the preparation warned of."""
+        return self.facts.get("warnings", [])
+
     def labels(self) -> np.ndarray | None:
         """True labels (n,), the names of the classes where they have some; None if the data have none.
 

@@ -17,7 +17,6 @@ from dekm.files.arrays import Form, read_array
 from dekm.files.manifest import check_file, find_damage
 from dekm.files.reading import NUMBER, check_fields, damaged, read_json
 from dekm.files.tables import read_table
-from dekm.results.data import PreparedData
 from dekm.results.seed import SeedFolder
 
 if TYPE_CHECKING:
@@ -73,12 +72,6 @@ class Record(SeedFolder):
     def warnings(self) -> list[str]:
         """What the run has warned of."""
         return self.facts.get("warnings", [])
-
-    @property
-    def data(self) -> PreparedData:
-        """The prepared data of the seed's dataset."""
-        results = Path(*self.parts[:-4])
-        return PreparedData(results / "data" / self.facts["dataset"])
 
     @property
     def data_facts(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from dekm.errors import InputError
 from dekm.files.leftovers import final_name, temporaries
 from dekm.files.manifest import MANIFEST, check_file, find_damage
 from dekm.files.reading import UnavailableError, read_json, read_numbers
+from dekm.results.data import PreparedData
 
 SEED_FILES = {
     "facts": "facts.json",  # what made the seed
@@ -93,6 +94,12 @@ class SeedFolder:
             what = f"{self.path} holds {' '.join(found)}, which belongs into another folder"
             raise InputError(f"{what}. {self.remedy}")
         return facts
+
+    @property
+    def data(self) -> PreparedData:
+        """The prepared data of the seed's dataset."""
+        results = Path(*self.parts[:-4])
+        return PreparedData(results / "data" / self.facts["dataset"])
 
     @property
     def subject(self) -> str:

@@ -81,6 +81,7 @@ class Status:
     cells: list[CellStatus]  # those of a dataset together
     left_out: Mapping[str, str]  # why datasets are left out
     planned: bool  # whether the folder says what the experiment consists of, not only what has begun
+    warned: Mapping[str, Sequence[str]] = field(default_factory=dict)  # of the preparation, by dataset
 
 
 def find_results(folders: Iterable[Path]) -> Iterator[Path]:
@@ -110,11 +111,18 @@ def read_status(path: Path) -> Status:
     plan = read_or_empty(results.plan_file)
     try:
         cells = [cell_status(results, **cell) for cell in plan["cells"]]
-        return Status(path, cells, plan["left_out"], planned=True)
+        return Status(path, cells, plan["left_out"], planned=True, warned=warned_of(results, cells))
     except (KeyError, TypeError):  # no plan, or that of another version
         begun = [(stage, *cell.name) for stage in sorted(PATTERNS) for cell in results.cells(stage)]
         found = [cell_status(results, *cell) for cell in begun]
-        return Status(path, [cell for cell in found if cell.seeds or cell.error], {}, planned=False)
+        cells = [cell for cell in found if cell.seeds or cell.error]
+        return Status(path, cells, {}, planned=False, warned=warned_of(results, cells))
+
+
+def warned_of(results: ResultSet, cells: Iterable[CellStatus]) -> dict[str, list[str]]:
+    """What the preparation of each dataset warned of."""
+    datasets = dict.fromkeys(cell.dataset for cell in cells)
+    return {name: read_or_empty(results.data(name).facts_file).get("warnings", []) for name in datasets}
 
 
 def cell_status(

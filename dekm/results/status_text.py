@@ -79,6 +79,8 @@ def cell_text(cell: CellStatus) -> str:
 
 def events(status: Status) -> Iterator[str]:
     """What is running, dead, failed, warned of or left out, one line each."""
+    for dataset, texts in status.warned.items():
+        yield from (f"{'warning':<9}{dataset}: {text}" for text in texts)
     for cell in status.cells:
         if cell.warnings:
             yield f"{'warning':<9}{cell.name}: {cell.warnings}"

@@ -11,12 +11,13 @@ from dekm.files import write_text
 from dekm.files.tables import read_table
 from dekm.markup import to_csv
 from dekm.results.advice import advice
+from dekm.results.record import Record
 from dekm.results.result_set import ResultSet
 from dekm.results.runs import Runs, read_runs
 from dekm.tables.cells import not_in_paper, table3
 from dekm.tables.claims import claims_grid, judge_claims
-from dekm.tables.clusters import PREFIX, clusters, clusters_grid, figures_of_run, shown_run
-from dekm.tables.loading import Labels, LoadedResults, select
+from dekm.tables.clusters import clusters, clusters_grid, figures_of_run, shown_runs
+from dekm.tables.loading import Labels, LoadedResults, read_facts, select, warnings_note
 from dekm.tables.origins import origins, origins_grid
 from dekm.tables.partitions import partitions, partitions_grid
 from dekm.tables.ranks import mean_ranks, ranks_grid
@@ -62,6 +63,7 @@ def write_table3(
     folder: Path,
     *,
     strategies: Sequence[str] = (),
+    show: Sequence[str] = (),
     labels: Labels | None = None,
     left_out: Mapping[str, str] | None = None,
     deviations: Mapping[tuple[str, str], str] | None = None,
@@ -70,12 +72,13 @@ def write_table3(
 
     Writes ``table3.csv`` (one row per cell and metric), ``.md``, ``.tex`` and ``.html``, and ``.csv`` and
     ``.md`` of ``further`` and ``ranks``; where a dataset is one of the paper, of ``claims``, ``verdicts`` and
-    ``origins``; and of the others, of ``partitions`` and the clusters of one run. ``table3.html``, the first
-    page of the report, contains all of them, the figures of the runs whose clusters it shows, and links to
-    the pages of runs that exist.
+    ``origins``; and of the others, of ``partitions`` and the clusters of some runs. ``table3.html``, the
+    first page of the report, contains all of them, the figures of the runs whose clusters it shows, and
+    links to the pages of runs that exist.
 
     `paper_file` is the CSV file of the paper's Table III, in the same folder as ``claims.csv``; `strategies`
-    are methods that appear only in the claims; `left_out` has the reason for each dataset that was left out
+    are methods that appear only in the claims, and `show` those whose clusters are shown, by default the best
+    row, where there are true labels, K-means and DEKM; `left_out` has the reason for each dataset that was left out
     on purpose, and `deviations`, by dataset and method, in what the settings of a cell differ from the
     paper's. `InputError` if a file of the paper does not exist or lacks a column.
     """
@@ -87,13 +90,15 @@ def write_table3(
     paper = read_table(paper_file, *TABLE3_COLUMNS)
     cells, further = table3(found, paper), further_cells(found)
     others = [dataset for dataset in datasets if dataset not in set(paper["dataset"])]
-    shown_runs = {name: run for name in others if (run := shown_run(runs, name, methods)) is not None}
-    pages: list[Page] = [(cells, score_grid(cells, starts_caption(found.runs)))]
+    warned = [warnings_note(read_facts(result_set.data(dataset))) for dataset in datasets]
+    pages: list[Page] = [(cells, score_grid(cells, [starts_caption(found.runs), *warned]))]
     if others and len(measured := partitions(found, others)):
         pages.append((measured, partitions_grid(measured)))
-    for run in shown_runs.values():
+    addresses, figures = _pages_of_runs(result_set, found.records, folder), {}
+    for run in [run for name in others for run in shown_runs(runs, name, methods, show)]:
         rows = clusters(run)
-        pages.append((rows, clusters_grid(rows, run)))
+        pages.append((rows, clusters_grid(rows, run, addresses.get(run, ""))))
+        figures[pages[-1][1].name] = figures_of_run(result_set, run)
     pages.append((further, further_grid(further)))
     ranks = mean_ranks(cells)
     ranked = ranks_grid(ranks, not_in_paper(cells))
@@ -107,17 +112,17 @@ def write_table3(
         shown.append(ranked)
     write_text(folder / "table3.tex", to_latex(pages[0][1]))
     advices = [text for dataset in others if (text := advice(runs, dataset))]
-    figures = {f"{PREFIX}{name}": figures_of_run(result_set, run) for name, run in shown_runs.items()}
-    links = _pages_of_runs(result_set, found.records, folder)
+    links = {
+        f"{run.label} on {run.data.facts.get('label', run.facts['dataset'])}": page
+        for run, page in addresses.items()
+    }
     write_text(folder / "table3.html", to_html(RESULTS, shown, advices, figures, links))
 
 
-def _pages_of_runs(results: ResultSet, runs: Runs, folder: Path) -> dict[str, str]:
-    """The addresses of the pages of runs, relative to a folder."""
-    pages = {results.page_of_run(*cell): records[0] for cell, records in runs.cells.items() if records}
-    found = {page: run for page, run in pages.items() if page.is_file()}
-    names = [f"{run.label} on {run.data.facts.get('label', run.facts['dataset'])}" for run in found.values()]
-    return dict(zip(names, (quote(os.path.relpath(page, folder)) for page in found), strict=True))
+def _pages_of_runs(results: ResultSet, runs: Runs, folder: Path) -> dict[Record, str]:
+    """The addresses, relative to a folder, of the pages of the runs that have one."""
+    pages = {records[0]: results.page_of_run(*cell) for cell, records in runs.cells.items() if records}
+    return {run: quote(os.path.relpath(page, folder)) for run, page in pages.items() if page.is_file()}
 
 
 def _pages_of_the_paper(

@@ -1,32 +1,44 @@
-"""The clusters of one run: their sizes, classes, features, and most typical and most ambiguous samples."""
+"""The clusters of a run: their sizes, classes, features, and most typical and most ambiguous samples."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from dekm.results.advice import mean_silhouettes
 from dekm.results.data import FeatureVectors
+from dekm.results.pictures import thumbnails
 from dekm.results.record import Record
 from dekm.results.result_set import ResultSet
 from dekm.results.runs import Runs
-from dekm.tables.rendering.grid import Cell, Grid
+from dekm.tables.rendering.grid import Cell, Grid, Sample
 
-PREFIX = "clusters_"  # of the names of the tables, before the dataset
-FIGURES = ("embedding", "samples")
+FIGURES = ("embedding",)
+COMPARED = ("k_means", "dekm")  # side by side, where the configuration does not say what to show
 PURITY = "Purity: the share of the most frequent true class among the labelled samples of a cluster."
 N_SAMPLES = 5
 N_FEATURES = 6
-DESCRIBED = ("cluster", "n_samples", "main_class", "purity", "features", "typical", "ambiguous")
+KINDS = {"Most typical": "typical", "Most ambiguous": "ambiguous"}
+DESCRIBED = ("cluster", "n_samples", "main_class", "purity", "features", *KINDS.values())
 
 
-def shown_run(runs: Runs, dataset: str, methods: Sequence[str]) -> Record | None:
-    """The first seed of the method with the largest silhouette; else of the last method that has one."""
-    ranked = [method for method, _ in mean_silhouettes(runs, dataset) if method in methods]
-    found = (runs.cells.get((dataset, method)) for method in [*ranked, *reversed(methods)])
-    return next((records[0] for records in found if records), None)
+def shown_runs(runs: Runs, dataset: str, methods: Sequence[str], show: Sequence[str] = ()) -> list[Record]:
+    """The first seeds whose clusters are shown side by side.
+
+    Those of the methods to `show`; by default of the best row, where there are true labels, and of K-means
+    and DEKM. The last method that has been run, if none of these has.
+    """
+    found = {method: run for method in methods if (run := runs.cells.get((dataset, method)))}
+    scores = {
+        method: float(np.mean([run.metrics["acc"] for run in records]))
+        for method, records in found.items()
+        if all(run.metrics.get("acc") is not None for run in records)
+    }
+    best = [max(scores, key=lambda method: scores[method])] if scores else []
+    wanted = [*show, *best, *COMPARED] if not set(show) & set(found) else show
+    chosen = [method for method in dict.fromkeys(wanted) if method in found]
+    return [found[method][0] for method in chosen or list(found)[-1:]]
 
 
 def clusters(run: Record) -> pd.DataFrame:
@@ -35,18 +47,25 @@ def clusters(run: Record) -> pd.DataFrame:
     The main class is the most frequent one, and the purity its share in percent; the features are those whose
     means differ most from the means of all samples; lists are separated by semicolons.
     """
-    rows, typical, table = run.composition(), run.typical(), run.clusters()
-    names = np.array(without_common_folder(table["sample"].tolist()), object)
-    typical["name"] = names[typical["sample"].to_numpy(int)]
-    members, vectors = table["cluster"].to_numpy(), run.data.vectors()
+    rows, named = run.composition(), named_samples(run)
+    members, vectors = run.clusters()["cluster"].to_numpy(), run.data.vectors()
     rows["features"] = [
         "" if vectors is None else _features(vectors, np.flatnonzero(members == cluster))
         for cluster in rows["cluster"]
     ]
-    for kind in ("typical", "ambiguous"):
-        named = typical[(typical["kind"] == kind) & (typical["place"] <= N_SAMPLES)]
-        rows[kind] = rows["cluster"].map(named.groupby("cluster")["name"].agg("; ".join)).fillna("")
+    for kind in KINDS.values():
+        joined = named[named["kind"] == kind].groupby("cluster")["name"].agg("; ".join)
+        rows[kind] = rows["cluster"].map(joined).fillna("")
     return rows[list(DESCRIBED)].sort_values("n_samples", ascending=False, kind="stable")
+
+
+def named_samples(run: Record) -> pd.DataFrame:
+    """The first `N_SAMPLES` of the typical samples, and the row in the loaded data of each."""
+    table, typical = run.clusters(), run.typical()
+    names = np.array(without_common_folder(table["sample"].tolist()), object)
+    samples = typical["sample"].to_numpy(int)
+    named = typical.assign(name=names[samples], row=table["row"].to_numpy()[samples])
+    return named[named["place"] <= N_SAMPLES]
 
 
 def without_common_folder(names: Sequence[str]) -> list[str]:
@@ -73,26 +92,56 @@ def figures_of_run(results: ResultSet, run: Record) -> list[Path]:
     return [file for figure in FIGURES if (file := folder / f"{figure}.png").is_file()]
 
 
-def clusters_grid(rows: pd.DataFrame, run: Record) -> Grid:
-    """Table of the clusters of a run, as `clusters` returns them; columns without any value are left out."""
+def clusters_grid(rows: pd.DataFrame, run: Record, page: str = "") -> Grid:
+    """Table of the clusters of a run, as `clusters` returns them; columns without any value are left out.
+
+    Samples that are images are shown, and lead to the `page` of the run, if there is one.
+    """
     columns = {
-        "Cluster": rows["cluster"].map(str),
-        "Samples": rows["n_samples"].map("{:,}".format),
-        "Main class": rows["main_class"],
-        "Purity (%)": rows["purity"].map(lambda value: "" if np.isnan(value) else f"{value:.1f}"),
-        "Stands out by": rows["features"],
-        "Most typical": rows["typical"],
-        "Most ambiguous": rows["ambiguous"],
+        "Cluster": _cells(rows["cluster"].map(str)),
+        "Samples": _cells(rows["n_samples"].map("{:,}".format)),
+        "Main class": _cells(rows["main_class"]),
+        "Purity (%)": _cells(rows["purity"].map(lambda value: "" if np.isnan(value) else f"{value:.1f}")),
+        "Stands out by": _cells(rows["features"]),
     }
-    shown = {name: column for name, column in columns.items() if column.ne("").any()}
-    lines = [[Cell(text) for text in row] for row in zip(*shown.values(), strict=True)]
-    title = f"Clusters of {run.label} on {run.data_facts['label']}, seed {run.facts['seed']}"
-    header = [("", name) for name in shown]
-    caption = f"{PURITY} " if "Purity (%)" in shown else ""
+    samples = _samples(run, page)
+    for header, kind in KINDS.items():
+        columns[header] = [
+            Cell(text, samples=samples.get((kind, cluster), ()))
+            for cluster, text in zip(rows["cluster"], rows[kind], strict=True)
+        ]
+    filled = {name: cells for name, cells in columns.items() if any(cell.text for cell in cells)}
+    caption = f"{PURITY} " if "Purity (%)" in filled else ""
     caption += (
         "The most typical samples are nearest to the center of their cluster; the most ambiguous ones are "
-        "nearly as close to another center. A cluster stands out by the terms that are more frequent in it, "
-        "or by the columns whose means differ most from those of all samples, in standard deviations. All "
-        f"samples are in runs/{run.facts['dataset']}/{run.subject}/{run.path.name}/clusters.csv."
+        "nearly as close to another center. "
     )
-    return Grid(f"{PREFIX}{run.facts['dataset']}", title, header, lines, caption)
+    if "Stands out by" in filled:
+        caption += (
+            "A cluster stands out by the terms that are more frequent in it, or by the columns whose means "
+            "differ most from those of all samples, in standard deviations. "
+        )
+    caption += f"All samples are in runs/{run.facts['dataset']}/{run.subject}/{run.path.name}/clusters.csv."
+    return Grid(
+        f"clusters_{run.facts['dataset']}_{run.subject}",
+        f"Clusters of {run.label} on {run.data_facts['label']}, seed {run.facts['seed']}",
+        [("", name) for name in filled],
+        list(zip(*filled.values(), strict=True)),
+        caption,
+        beside=f"Clusters on {run.data_facts['label']}",
+    )
+
+
+def _cells(texts: pd.Series) -> list[Cell]:
+    return [Cell(text) for text in texts]
+
+
+def _samples(run: Record, page: str) -> Mapping[tuple[str, int], list[Sample]]:
+    """What a page shows of the `named_samples`, by kind and cluster."""
+    named, images = named_samples(run), run.images()
+    pictures = [""] * len(named) if images is None else thumbnails(images, named["sample"].to_numpy(int))
+    shown: dict[tuple[str, int], list[Sample]] = {}
+    for row, picture in zip(named.to_dict("records"), pictures, strict=True):
+        address = f"{page}#{row['row']}" if page else ""
+        shown.setdefault((row["kind"], row["cluster"]), []).append(Sample(row["name"], picture, address))
+    return shown

@@ -118,6 +118,12 @@ def labels_note(facts: Mapping[str, Any]) -> str:
     return f"only the {n_labelled:,} of {facts['n_samples']:,} samples that have a true label are scored"
 
 
+def warnings_note(facts: Mapping[str, Any]) -> str:
+    """Sentence on what the preparation of a dataset warned of; else empty."""
+    texts = facts.get("warnings", ())
+    return f"Warnings of the preparation of {facts['label']}: {'; '.join(texts)}." if texts else ""
+
+
 def is_subsample(cells: pd.DataFrame) -> pd.Series:
     """Mask of the cells whose dataset is a subsample, by their column ``reason``."""
     return cells["reason"].str.startswith(SUBSAMPLE)

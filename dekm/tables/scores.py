@@ -47,9 +47,12 @@ WITHOUT_LABELS = (
 )
 
 
-def score_grid(cells: pd.DataFrame, starts: str = "") -> Grid:
-    """Table III, methods by datasets and metrics, with the paper's numbers beside ours."""
-    caption = f"{_score_caption(cells)} {starts}".rstrip()
+def score_grid(cells: pd.DataFrame, more: Sequence[str] = ()) -> Grid:
+    """Table III, methods by datasets and metrics, with the paper's numbers beside ours.
+
+    `more` are further sentences of its caption.
+    """
+    caption = " ".join(filter(None, [_score_caption(cells), *more]))
     return _grid("table3", f"Table III: {RESULTS.lower()}" if _has_paper(cells) else RESULTS, cells, caption)
 
 

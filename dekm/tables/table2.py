@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from dekm.results.result_set import ResultSet
-from dekm.tables.loading import read_facts, subsample_note
+from dekm.tables.loading import read_facts, subsample_note, warnings_note
 from dekm.tables.rendering.grid import Cell, Grid, Notes
 
 SIZES = ("n_samples", "n_clusters", "shape")
@@ -26,7 +26,7 @@ def table2(
     has the reason for each dataset that was left out on purpose.
 
     Columns dataset, label, n_samples, n_clusters, shape, the last three of the paper, and reason, which
-    explains a difference from the paper or why there are no data.
+    explains a difference from the paper, why there are no data, or of what the preparation warned.
     """
     rows = []
     for dataset in datasets:
@@ -52,10 +52,9 @@ def _reason(facts: dict[str, Any], theirs: dict[str, Any], ours: dict[str, Any],
         return f"skipped: {left_out}" if left_out else "not prepared"
     if "damaged" in facts:
         return facts["damaged"]
-    if note := subsample_note(facts):
-        return note
     different = [name for name in SIZES if theirs and str(theirs[name]) != str(ours[name])]
-    return f"differs from the paper in {', '.join(different)}" if different else ""
+    note = subsample_note(facts) or (f"differs from the paper in {', '.join(different)}" if different else "")
+    return "; ".join(filter(None, [note, warnings_note(facts)]))
 
 
 def table2_grid(rows: pd.DataFrame) -> Grid:

@@ -103,7 +103,7 @@ def start_run(
         "device": facts.get("device"),
         "data_digest": facts["data"],
         "pretrained": facts.get("pretrained"),
-        "warnings": " ".join(facts.get("warnings", []))[:LONGEST_TAG],
+        "warnings": " ".join([*facts.get("warnings", []), *seed.data.warnings])[:LONGEST_TAG],
         "mlflow.source.name": f"dekm {seed.stage}",
         "mlflow.note.content": f"{note(seed)} {links(client, experiment_id, seed)}",
     }

@@ -118,6 +118,17 @@ def test_facts_tell_of_a_subsample(tmp_path):
     assert read_json(stored["facts"]) == whole
 
 
+def test_facts_tell_what_the_preparation_warned_of(tmp_path):
+    for name, text in (("a.txt", "one word"), ("b.txt", "one word"), ("c.txt", "two words")):
+        (tmp_path / "texts").mkdir(exist_ok=True)
+        (tmp_path / "texts" / name).write_text(text)
+    facts = prepare(tmp_path, {"path": str(tmp_path / "texts")})[2]
+    assert facts["warnings"] == ["1 of 3 texts are copies of others"]
+    assert PreparedData(tmp_path / "prepared").warnings == facts["warnings"]
+    quiet = preparation.prepare(DATASETS["digits"], tmp_path, **files(tmp_path / "digits"))
+    assert quiet["warnings"] == []
+
+
 def test_some_classes_of_a_subsample_are_the_same_each_time(tmp_path):
     facts = [
         preparation.prepare(

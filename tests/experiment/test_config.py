@@ -50,7 +50,9 @@ def test_the_field_runs_the_methods_of_the_paper_as_the_paper_and_all_others() -
 
 
 def test_the_control_differs_from_the_paper_in_the_autoencoders_only() -> None:
-    paper, control = (Experiment(read_config_file(CONFIG / f"{name}.yaml")) for name in ("config", "controls"))
+    paper, control = (
+        Experiment(read_config_file(CONFIG / f"{name}.yaml")) for name in ("config", "controls")
+    )
     for dataset in control.datasets:
         shared = paper.pretraining(dataset, "dekm")
         assert shared is not None

@@ -83,6 +83,16 @@ def test_a_page_has_the_clusters_of_every_iteration_numbered_alike(run: Path, tm
     assert [meta["classes"][row["colour"]] for row in meta["clusters"]] == ["b <i>", "a"]
 
 
+def test_a_page_has_the_warnings_of_the_fit_and_of_the_preparation(run: Path, tmp_path: Path) -> None:
+    facts = run / "facts.json"
+    facts.write_text(json.dumps(json.loads(facts.read_text()) | {"warnings": ["It has collapsed."]}))
+    write_manifest(run)
+    data = tmp_path / "data" / "mine" / "facts.json"
+    data.write_text(json.dumps(json.loads(data.read_text()) | {"warnings": ["1 of 40 is <a> copy"]}))
+    write_page(run, tmp_path / "page.html")
+    assert read(tmp_path / "page.html", "meta")["warnings"] == ["It has collapsed.", "1 of 40 is <a> copy"]
+
+
 def test_a_map_of_two_dimensions_is_called_the_embedding(run: Path, tmp_path: Path) -> None:
     for changes in ({}, {"V": np.tile(np.eye(2, dtype=np.float32), (2, 1, 1))}):
         add_iterations(run, **changes)

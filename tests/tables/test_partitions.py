@@ -1,16 +1,21 @@
+import base64
+import io
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 
 from dekm.files import write_manifest
 from dekm.results.result_set import ResultSet
 from dekm.results.runs import read_runs
 from dekm.tables import write_table3
-from dekm.tables.clusters import clusters, clusters_grid, shown_run, without_common_folder
+from dekm.tables.clusters import clusters, clusters_grid, shown_runs, without_common_folder
 from dekm.tables.loading import read_results
 from dekm.tables.partitions import partitions, stability
+from dekm.tables.rendering.html import to_html
+from dekm.tables.rendering.markdown import to_markdown
 from tests.helpers.handmade import make_history, write_facts, write_run, write_summary
 
 PAPER_FILE = Path(__file__).parents[2] / "resources" / "paper" / "table3.csv"
@@ -51,21 +56,49 @@ def test_one_seed_has_no_stability(results: Path) -> None:
     assert stability(runs["mine", "k_means"]) == 1.0
 
 
-def test_the_clusters_of_the_method_with_the_largest_silhouette_are_shown(results: Path) -> None:
+def test_k_means_and_dekm_are_shown_side_by_side_without_labels(results: Path) -> None:
     runs = read_runs(ResultSet(results))
-    run = shown_run(runs, "mine", ["dekm", "k_means"])
-    assert run is not None
-    assert (run.subject, run.facts["seed"]) == ("k_means", 0)
-    rows = clusters(run)
+    shown = shown_runs(runs, "mine", ["dekm", "k_means"])
+    assert [(run.subject, run.facts["seed"]) for run in shown] == [("k_means", 0), ("dekm", 0)]
+    rows = clusters(shown[0])
     assert rows["n_samples"].tolist() == [3, 3]
     assert rows["typical"].tolist() == ["0; 1; 2", "3; 4; 5"]
     assert rows["features"].tolist() == ["height -1.0; weight +0.0", "height +1.0; weight +0.0"]
-    assert shown_run(runs, "yours", ["dekm"]) is None
+    assert shown_runs(runs, "yours", ["dekm"]) == []
+
+
+def test_the_chosen_methods_are_shown_and_the_best_row_comes_first_with_labels(results: Path) -> None:
+    methods = ["k_means", "pca_k_means", "dkm", "dekm"]
+    for method, acc in (("k_means", 0.5), ("pca_k_means", 0.6), ("dkm", 0.9), ("dekm", 0.8)):
+        write_run(results, "yours", method, LABELS, X, make_history([acc]), 0)
+        write_summary(results, "yours", method, [{"acc": acc, "seconds": 1.0}])
+    runs = read_runs(ResultSet(results))
+
+    def subjects(show: list[str]) -> list[str]:
+        return [run.subject for run in shown_runs(runs, "yours", methods, show)]
+
+    assert subjects([]) == ["dkm", "k_means", "dekm"]
+    assert subjects(["pca_k_means", "dekm"]) == ["pca_k_means", "dekm"]
+    assert [run.subject for run in shown_runs(runs, "yours", ["pca_k_means"], ["dekm"])] == ["pca_k_means"]
+
+
+def test_images_are_shown_in_place_of_their_names_and_lead_to_the_page_of_the_run(results: Path) -> None:
+    folder = write_facts(results, "mine", class_counts=None, n_samples=6, shape=[4, 4, 1])
+    np.savez(folder / "data.npz", X=np.linspace(0, 1, 96, dtype=np.float32).reshape(6, 4, 4, 1))
+    run = read_runs(ResultSet(results)).cells["mine", "k_means"][0]
+    grid = clusters_grid(clusters(run), run, "../explore/mine_k_means.html")
+    page = to_html("page", [grid])
+    assert page.count('<img src="data:image/png;base64,') == 12
+    assert '<a href="../explore/mine_k_means.html#5"><img' in page
+    assert "0; 1; 2" in to_markdown(grid)
+    pictures = [sample.picture for row in grid.rows for cell in row for sample in cell.samples]
+    assert len(set(pictures)) == 6
+    content = Image.open(io.BytesIO(base64.b64decode(pictures[0].partition(",")[2])))
+    assert np.asarray(content).tolist() == (np.arange(16).reshape(4, 4) * 255 / 95).round().tolist()
 
 
 def test_the_purity_of_every_cluster_is_shown_where_classes_are_known(results: Path) -> None:
-    run = shown_run(read_runs(ResultSet(results)), "mine", ["k_means"])
-    assert run is not None
+    [run] = shown_runs(read_runs(ResultSet(results)), "mine", ["k_means"])
     unlabelled = clusters_grid(clusters(run), run)
     assert ("", "Purity (%)") not in unlabelled.columns
     assert "Purity" not in unlabelled.caption
@@ -98,7 +131,13 @@ def test_own_data_have_a_page_of_their_own(results: Path) -> None:
     shown.touch()
     write_table3(results, ["mine"], ["k_means", "dekm"], PAPER_FILE, results / "tables")
     names = {file.name for file in (results / "tables").iterdir()}
-    assert {"partitions.csv", "clusters_mine.md", "ranks.csv", "table3.html"} <= names
+    assert {
+        "partitions.csv",
+        "clusters_mine_k_means.md",
+        "clusters_mine_dekm.md",
+        "ranks.csv",
+        "table3.html",
+    } <= names
     assert not names & {"claims.csv", "verdicts.csv", "origins.csv"}
     page = (results / "tables" / "table3.html").read_text()
     assert "K-means has the largest silhouette of the samples. A simple method" in page

@@ -9,7 +9,7 @@ import pytest
 from dekm.datasets import DATASETS
 from dekm.errors import InputError
 from dekm.methods import METHODS
-from dekm.tables import write_table3
+from dekm.tables import write_table2, write_table3
 from dekm.tables.cells import table3
 from dekm.tables.loading import read_results
 from dekm.tables.origins import origins, origins_grid
@@ -265,6 +265,16 @@ def test_seeds_that_agree_to_the_last_digit_have_a_footnote(results: Path) -> No
     assert note not in to_markdown(score_grid(cells(results, ("k_means", "dekm"))))
     write_scores(results, "mnist", "dekm", [0.9])
     assert "agree" not in to_markdown(score_grid(cells(results, ("dekm",))))
+
+
+def test_what_the_preparation_warned_of_is_in_every_rendering(results: Path) -> None:
+    write_facts(results, "mnist", "MNIST", warnings=["3 of 9 texts are copies", "20 terms are stop words"])
+    write_table3(results, ["mnist"], ["k_means"], PAPER_FILE, results / "tables")
+    write_table2(results, ["mnist"], PAPER_FILE.with_name("table2.csv"), results / "tables")
+    told = "Warnings of the preparation of MNIST: 3 of 9 texts are copies; 20 terms are stop words."
+    for table in ("table2", "table3"):
+        for suffix in ("md", "html", "tex"):
+            assert told in (results / "tables" / f"{table}.{suffix}").read_text(), suffix
 
 
 def test_what_the_seeds_warn_of_is_a_footnote(results: Path) -> None:

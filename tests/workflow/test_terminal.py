@@ -13,7 +13,7 @@ from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
 from dekm.files.leftovers import temporary_path
 from dekm.results.progress import WARNING, Progress
-from tests.helpers.handmade import write_seed
+from tests.helpers.handmade import write_facts, write_seed
 
 TERMINAL = Path(__file__).parents[2] / "workflow/terminal"
 
@@ -170,6 +170,14 @@ def test_a_finished_job_says_what_its_seeds_warn_of(handler: Any, tmp_path: Path
     line = handler.line(record(LogEvent.JOB_FINISHED, job_id=7))
     warned = "       1 of 1 seeds warn, seed 0: The embedding has collapsed"
     assert line.splitlines() == ["done   Run DEKM, 0 s", warned]
+
+
+def test_a_finished_preparation_says_what_it_warned_of(handler: Any, tmp_path: Path) -> None:
+    log = tmp_path / "paper" / "logs" / "prepare" / "mine.log"
+    write_facts(tmp_path / "paper", "mine", warnings=["3 of 9 texts are copies of others"])
+    handler.line(job(log, rule_msg="Prepare mine", wildcards={"dataset": "mine"}))
+    line = handler.line(record(LogEvent.JOB_FINISHED, job_id=7))
+    assert line.splitlines() == ["done   Prepare mine, 0 s", "       3 of 9 texts are copies of others"]
 
 
 def test_an_interruption_says_what_is_kept(handler: Any, log: Path) -> None:

@@ -90,6 +90,7 @@ rule table:
         datasets=[*EXPERIMENT.datasets, *EXPERIMENT.left_out],
         methods=EXPERIMENT.methods,
         strategies=[*STRATEGIES] if "fig4" in EXPERIMENT.figures else [],
+        show=EXPERIMENT.get("show", []),
         labels=LABELS,
         left_out=LEFT_OUT,
         folder=output_folder,
@@ -98,7 +99,7 @@ rule table:
         "Write Table III and the derived tables"
     shell:
         "python -m dekm table --results {params.results:q} --datasets {params.datasets:q}"
-        " --methods {params.methods:q} --strategies {params.strategies:q} {params.labels} {params.left_out}"
+        " --methods {params.methods:q} --strategies {params.strategies:q} --show {params.show:q} {params.labels} {params.left_out}"
         " --paper {input.paper:q} --out {params.folder:q} 2> {log:q}"
 
 
@@ -118,6 +119,7 @@ use rule table as table_of_dataset with:
         datasets="{dataset}",
         methods=EXPERIMENT.methods,
         strategies=[],
+        show=EXPERIMENT.get("show", []),
         labels=LABELS,
         left_out="",
         folder=output_folder,

@@ -130,6 +130,7 @@ def describe(contents: Contents) -> dict[str, Any]:
         "n_samples": len(labels),
         "scores": {name: run.metrics.get(name) for name in ("acc", "nmi", "ari", "silhouette_embedding")},
         "commit": run.facts.get("commit"),
+        "warnings": [*run.warnings, *run.data.warnings],
         "n_iter": contents.n_iter,
         "is_plane": contents.is_plane,
         "history": history_rows(run, contents.n_iter),

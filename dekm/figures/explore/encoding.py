@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dekm.figures.explore.pictures import Pictures
+from dekm.results.pictures import data_url
 
 
 def encode_json(value: Any) -> str:
@@ -28,4 +29,4 @@ def encode_image(pictures: Pictures) -> str | None:
     """A file as a data URL; None without images."""
     if not pictures.content:
         return None
-    return f"data:{pictures.kind};base64,{base64.b64encode(pictures.content).decode()}"
+    return data_url(pictures.content, pictures.kind)

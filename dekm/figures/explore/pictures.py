@@ -6,6 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image
 
+from dekm.results.pictures import to_image, value_range
+
 MAX_PIXELS = 16_000_000  # of a sheet: larger ones do not fit into the memory of a phone
 MAX_SIDE = 64  # pixels of an image on it
 
@@ -35,17 +37,6 @@ def strip(decoded: np.ndarray | None, images: np.ndarray | None) -> Pictures:
         return Pictures()
     limits = value_range(images)
     return paste([to_image(image, *limits) for image in decoded], len(decoded))
-
-
-def value_range(images: np.ndarray) -> tuple[float, float]:
-    """What is black and white: 0 and 1, or the smallest and the largest value of images beyond."""
-    return min(0.0, float(images.min())), max(1.0, float(images.max()))
-
-
-def to_image(image: np.ndarray, low: float, high: float) -> Image.Image:
-    """An image (h, w, c): in colour for three channels, otherwise the mean of the channels."""
-    pixels = (255 * (image.clip(low, high) - low) / (high - low)).round().astype(np.uint8)
-    return Image.fromarray(pixels if image.shape[-1] == 3 else pixels.mean(-1).round().astype(np.uint8))
 
 
 def paste(images: list[Image.Image], columns: int) -> Pictures:

@@ -5,6 +5,18 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
+class Sample:
+    """A sample that a cell of a page shows: its name, a data URL of its image, and where more is told of it.
+
+    The last two are empty for a sample that is no image, or has no page.
+    """
+
+    name: str
+    picture: str = ""
+    address: str = ""
+
+
+@dataclass(frozen=True)
 class Cell:
     """One cell of a table."""
 
@@ -17,6 +29,7 @@ class Cell:
     tied: bool = False  # whether the value is within noise of the best of its column
     note: int | None = None  # number of a footnote on our value
     paper_note: int | None = None  # number of a footnote on the paper's value
+    samples: Sequence[Sample] = ()  # what a page shows in place of the text
 
 
 @dataclass(frozen=True)
@@ -30,6 +43,7 @@ class Grid:
     rows: Sequence[Sequence[Cell]]  # the first cell of a row is its name
     caption: str  # explanation of the numbers and marks
     notes: Sequence[str] = field(default_factory=list)  # footnotes, numbered from 1
+    beside: str = ""  # heading of the tables that a page shows side by side; empty for one that stands alone
 
     def groups(self) -> list[tuple[str, int]]:
         """Upper headers with the number of columns that each spans; an empty one spans one column."""

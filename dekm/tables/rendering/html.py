@@ -1,12 +1,13 @@
 """Tables as one self-contained HTML page."""
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape as escape_html
+from itertools import groupby
 from pathlib import Path
 
 from dekm.markup import one_line
-from dekm.tables.rendering.grid import Cell, Grid
+from dekm.tables.rendering.grid import Cell, Grid, Sample
 
 # Every rule is for the content of .results alone, because Snakemake's report includes the page.
 CSS = """
@@ -14,6 +15,7 @@ CSS = """
 .results { max-width: none; margin: 1.5rem auto; padding: 0 1.5rem; }
 .results h1 { font-size: 1.5rem; margin: 0 0 .8rem; }
 .results h2 { font-size: 1.15rem; margin: 2.2rem 0 .6rem; }
+.results h3 { font-size: 1rem; margin: .8rem 0 .6rem; }
 .results nav { margin-bottom: 1rem; } .results nav a { margin-right: 1.2rem; }
 .results .scroll { overflow-x: auto; }
 .results img { display: block; max-width: min(100%, 60rem); margin: 1rem 0; }
@@ -29,6 +31,15 @@ CSS = """
 .results tbody tr:nth-child(even) { background: #f6f8fa; }
 .results tbody th { font-weight: 500; position: sticky; left: 0; background: #fff; }
 .results tbody tr:nth-child(even) th { background: #f6f8fa; }
+.results .beside { display: grid; gap: 0 2.5rem; }
+.results .beside { grid-template-columns: repeat(auto-fit, minmax(min(100%, 34rem), 1fr)); }
+.results .beside > section { min-width: 0; }
+.results .beside th, .results .beside td { padding: .25rem .4rem; }
+.results .beside thead th { white-space: normal; }
+.results td.samples { white-space: normal; min-width: 9.5rem; max-width: 22rem; }
+.results td.samples > * { display: inline-block; margin-right: .2rem; vertical-align: top; }
+.results td.samples img { width: 26px; height: 26px; margin: 0 0 2px; object-fit: contain; }
+.results td.samples img { image-rendering: pixelated; }
 .results td.long { white-space: normal; min-width: 15rem; max-width: 44rem; }
 .results .sd, .results .paper { color: #57606a; font-size: .85em; }
 .results .paper { display: block; }
@@ -63,14 +74,14 @@ def to_html(
     `texts` are paragraphs after the first table, `figures` PNG files below the tables of these
     names, and `pages` the addresses of the pages of runs, by what they show.
     """
-    links = "".join(f'<a href="#{grid.name}">{escape(grid.title)}</a>' for grid in grids)
-    nav = f"<nav>{links}</nav>\n" if len(grids) > 1 else ""
-    sections = [
-        (f'<h2 id="{grid.name}">{escape(grid.title)}</h2>\n' if grid.title != title else "")
-        + _section(grid)
-        + "".join(map(_picture, (figures or {}).get(grid.name, ())))
+    first = {grid.beside or grid.name: grid for grid in reversed(grids)}
+    links = "".join(
+        f'<a href="#{grid.name}">{escape(grid.beside or grid.title)}</a>'
         for grid in grids
-    ]
+        if first[grid.beside or grid.name] is grid
+    )
+    nav = f"<nav>{links}</nav>\n" if len(first) > 1 else ""
+    sections = list(_sections(title, grids, figures or {}))
     sections.insert(
         1, "".join(f'<p class="advice">{escape(text)}</p>\n' for text in texts) + _links(pages or {})
     )
@@ -81,6 +92,23 @@ def to_html(
         f'<main class="results">\n<h1>{escape(title)}</h1>\n{nav}{"".join(sections)}</main>\n'
         "</body>\n</html>\n"
     )
+
+
+def _sections(title: str, grids: Sequence[Grid], figures: Mapping[str, Sequence[Path]]) -> Iterator[str]:
+    """The tables, each with its heading and figures; those beside each other have a heading above theirs."""
+    for beside, group in groupby(grids, lambda grid: grid.beside):
+        heading = "h3" if beside else "h2"
+        parts = [
+            (f'<{heading} id="{grid.name}">{escape(grid.title)}</{heading}>\n' if grid.title != title else "")
+            + _section(grid)
+            + "".join(map(_picture, figures.get(grid.name, ())))
+            for grid in group
+        ]
+        if beside:
+            sections = "".join(f"<section>\n{part}</section>\n" for part in parts)
+            yield f'<h2>{escape(beside)}</h2>\n<div class="beside">\n{sections}</div>\n'
+        else:
+            yield from parts
 
 
 def _section(grid: Grid) -> str:
@@ -118,8 +146,16 @@ def _picture(file: Path) -> str:
 
 
 def _data(cell: Cell) -> str:
+    if cell.samples:
+        return f'<td class="samples">{"".join(map(_sample, cell.samples))}</td>'
     kind = ' class="long"' if len(cell.text) > MAX_NOWRAP else ""
     return f"<td{kind}>{_cell(cell)}</td>"
+
+
+def _sample(sample: Sample) -> str:
+    name, address = escape(sample.name), escape(sample.address)
+    shown = f'<img src="{sample.picture}" alt="{name}" title="{name}">' if sample.picture else name
+    return f'<a href="{address}">{shown}</a>' if address else f"<span>{shown}</span>"
 
 
 def _cell(cell: Cell) -> str:

@@ -65,7 +65,9 @@ class Job:
         return [f"seed {found.seed}: {found.progress.describe()}" for found in seeds if found.progress]
 
     def warnings(self) -> list[str]:
-        """What the seeds of a finished cell warn of; at most one line."""
+        """What the preparation of data warned of, or the seeds of a finished cell, in one line."""
+        if self.results is not None and self.log is not None and self.log.parent.name == "prepare":
+            return self.results.data(self.wildcards["dataset"]).warnings
         found = "" if self.cell is None else describe_warnings(complete_seeds(self.cell)[0].values())
         return [found] if found else []
 
