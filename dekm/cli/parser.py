@@ -41,7 +41,7 @@ COMMANDS: dict[str, tuple[Any, ...]] = {
     ),
     "missing": (
         "list the missing or damaged raw files and their paths",
-        argument("datasets", "dataset of the paper", nargs="+", choices=DATASETS, metavar="DATASET"),
+        argument("datasets", "datasets of this package", nargs="+", choices=DATASETS, metavar="DATASET"),
         RAW_DIR,
     ),
     "prepare": (

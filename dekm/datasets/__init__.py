@@ -1,6 +1,8 @@
-"""The rows of Table II and two embedded datasets; a new dataset is a module in `paper` and a row here."""
+"""The rows of Table II, two embedded datasets and further usual ones; a new dataset is a loader and a row."""
 
 from dekm.datasets.dataset import Dataset
+from dekm.datasets.field.images import FASHION_MNIST, KMNIST, STL10
+from dekm.datasets.field.vectors import HAR, LETTER, PENDIGITS
 from dekm.datasets.paper.coil20 import COIL20
 from dekm.datasets.paper.digits import DIGITS
 from dekm.datasets.paper.frgc import FRGC
@@ -21,4 +23,10 @@ DATASETS: dict[str, Dataset] = {
     "reuters10k": REUTERS10K,
     "news20": NEWS20,
     "rcv1_10k": RCV1_10K,
+    "fashion_mnist": FASHION_MNIST,
+    "kmnist": KMNIST,
+    "pendigits": PENDIGITS,
+    "har": HAR,
+    "letter": LETTER,
+    "stl10": STL10,
 }

@@ -70,13 +70,13 @@ def merge(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, 
 
 
 def find_dataset(name: str, options: Mapping[str, Any]) -> Dataset:
-    """A row of Table II with these options, or the user's own data that they describe.
+    """A row of `DATASETS` with these options, or the user's own data that they describe.
 
     `InputError` if the name is unknown and the options have no path, or an option is wrong.
     """
     if "path" in options or "loader" in options:
         if name in DATASETS:
-            raise InputError(f"{name} is a dataset of the paper; give your own data another name.")
+            raise InputError(f"{name} is a dataset of this package; give your own data another name.")
         from dekm.datasets.user.own import own_dataset
 
         return own_dataset(name, options)

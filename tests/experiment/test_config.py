@@ -222,7 +222,7 @@ def test_own_data_join_by_a_block_and_their_header_tells_the_architecture(tmp_pa
     ("datasets", "text"),
     [
         ({"mine": {"path": "nowhere.npy", "n_clusters": 2}}, "mine: path='nowhere.npy' does not exist"),
-        ({"mnist": {"path": "x.npy", "n_clusters": 2}}, "mnist is a dataset of the paper"),
+        ({"mnist": {"path": "x.npy", "n_clusters": 2}}, "mnist is a dataset of this package"),
         ({"digits": {"stem": True}}, r"options \['stem'\] should be among \[\]"),
     ],
 )

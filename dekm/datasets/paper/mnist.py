@@ -15,10 +15,15 @@ IDX_LIMIT = 2**28
 
 def mnist(raw_dir: Path) -> tuple[np.ndarray, np.ndarray]:
     """Load MNIST, training then test images: uint8 (70000, 28, 28, 1) and int64 labels."""
+    return read_parts(raw_dir / "mnist")
+
+
+def read_parts(folder: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Read the four files of MNIST or of a dataset in its form, training then test images."""
     parts = [
         (
-            read_idx(raw_dir / f"mnist/{part}-images-idx3-ubyte.gz", ndim=3),
-            read_idx(raw_dir / f"mnist/{part}-labels-idx1-ubyte.gz", ndim=1),
+            read_idx(folder / f"{part}-images-idx3-ubyte.gz", ndim=3),
+            read_idx(folder / f"{part}-labels-idx1-ubyte.gz", ndim=1),
         )
         for part in ("train", "t10k")
     ]

@@ -7,7 +7,7 @@ import io
 import stat
 import tarfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
@@ -64,8 +64,8 @@ def content(file: Path) -> Iterator[bytes]:
             yield chunk
 
 
-def tar_members(file: Path, limit: int) -> Iterator[tuple[str, bytes]]:
-    """Path and content of each file in a compressed tar archive, in its order.
+def tar_members(file: Path, limit: int, wanted: Collection[str] | None = None) -> Iterator[tuple[str, bytes]]:
+    """Path and content of each file in a compressed tar archive, or of the `wanted` ones, in its order.
 
     Raises `InputError` if the archive is damaged or unpacks to more than `limit` bytes in all, or if a member
     is a link or a device or has a path outside the archive.
@@ -77,7 +77,8 @@ def tar_members(file: Path, limit: int) -> Iterator[tuple[str, bytes]]:
                 continue
             if not member.isreg():
                 raise InputError(f"{file}: member {shown(member.name)} is neither a file nor a folder.")
-            yield member.name, cast(io.BufferedReader, archive.extractfile(member)).read()
+            if wanted is None or member.name in wanted:
+                yield member.name, cast(io.BufferedReader, archive.extractfile(member)).read()
 
 
 def zip_members(file: Path, limit: int) -> Iterator[tuple[str, bytes]]:

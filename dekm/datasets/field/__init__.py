@@ -1,0 +1,1 @@
+"""Datasets that publications on deep clustering use besides those of the paper."""
