@@ -108,8 +108,8 @@ class Dataset:
                 return raw_set
         absent = next(file for file in raw_sets[0].raw if not (raw_dir / file.path).is_file())
         raise InputError(
-            f"{self.label}: {raw_dir / absent.path} does not exist; 'python -m dekm missing' lists the raw "
-            "files that are missing."
+            f"{self.label}: {raw_dir / absent.path} does not exist: run 'python -m dekm download' first "
+            "('python -m dekm missing' lists what a dataset lacks)."
         )
 
     def with_options(self, options: Mapping[str, Any]) -> "Dataset":

@@ -118,8 +118,9 @@ def raw_files(wildcards):
     """Inputs of a dataset's preparation: verified raw files, the user's own files, or nothing."""
     block = BLOCKS[wildcards.dataset]
     options = block.row.options
-    own = [options[name] for name in ("path", "labels") if name in options]
-    return expand(rules.download.output, dataset=block.base) if block.row.raw else own
+    raw = expand(rules.download.output, dataset=block.base) if block.row.raw else []
+    own = ["labels"] if raw else ["path", "labels"]
+    return raw + [options[name] for name in own if name in options]
 
 
 def pretrained_autoencoders(wildcards):

@@ -4,7 +4,7 @@ import logging
 import time
 from pathlib import Path
 
-from dekm.datasets.raw.transfer import Limits, TransferError, longest_seconds, transfer
+from dekm.datasets.raw.transfer import Limits, TransferError, is_remote, longest_seconds, transfer
 from dekm.datasets.raw_file import RawFile
 from dekm.errors import InputError, without_secrets
 from dekm.files.atomic import atomic_file
@@ -94,4 +94,4 @@ def _try_once(address: str, raw_file: RawFile, target: Path, limits: Limits) -> 
         try:
             raw_file.verify(temporary)
         except InputError as error:
-            raise TransferError(str(error), final="://" not in address) from error
+            raise TransferError(str(error), final=not is_remote(address)) from error

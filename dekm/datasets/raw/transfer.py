@@ -4,14 +4,18 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
+from urllib.error import URLError
 
-from dekm.errors import without_secrets
+from dekm.datasets.raw import openml
+from dekm.errors import InputError, without_secrets
 
 CHUNK = 2**16
 BYTES_PER_SECOND = 50_000  # a slower download is given up
 START_SECONDS = 60.0
+NETWORK_ERRORS = (URLError, TimeoutError, ConnectionError, HTTPException)  # of `urllib`
 
 
 class TransferError(Exception):
@@ -53,12 +57,12 @@ def longest_seconds(max_bytes: int) -> float:
 
 
 def transfer(address: str, target: Path, limits: Limits) -> None:
-    """Copy a file from a path or URL within limits.
+    """Copy a file from a path, URL or address of OpenML within limits.
 
     Raises `TransferError` if it does not exist, the server or the connection fails, or a limit is reached,
     and OSError if `target` cannot be written.
     """
-    if "://" not in address:
+    if not is_remote(address):
         source = Path(address)
         if not source.is_file():
             raise TransferError("file not found.", final=True)
@@ -77,6 +81,11 @@ def transfer(address: str, target: Path, limits: Limits) -> None:
         raise errors[0]
 
 
+def is_remote(address: str) -> bool:
+    """Whether an address is no path."""
+    return "://" in address or openml.is_address(address)
+
+
 def _download(
     address: str, target: Path, limits: Limits, stop: threading.Event, errors: list[Exception]
 ) -> None:
@@ -84,11 +93,16 @@ def _download(
     import urllib3
 
     try:
-        _request(address, target, limits, stop)
+        if openml.is_address(address):
+            openml.save(address, target, limits.timeout)
+        else:
+            _request(address, target, limits, stop)
     except requests.HTTPError as error:
         status = error.response.status_code
         errors.append(TransferError(f"HTTP status {status}.", final=400 <= status < 500))
-    except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
+    except InputError as error:
+        errors.append(TransferError(str(error), final=True))
+    except (*NETWORK_ERRORS, requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
         errors.append(TransferError(f"{type(error).__name__}: {error}", final=False))
     except Exception as error:
         errors.append(error)

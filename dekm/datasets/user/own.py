@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dekm.datasets.dataset import Dataset, RawSet
+from dekm.datasets.raw import openml
 from dekm.datasets.user import tables
 from dekm.datasets.user.arrays import array_shape
 from dekm.datasets.user.folders import IMAGE_SUFFIXES, TEXT_SUFFIXES, list_files, visible_files
@@ -18,17 +19,18 @@ Kind = Literal["images", "text", "table"]
 LICENCE = "the user's own data"
 TEXT_SCALINGS = ("unit", "paper")
 COLUMN_SETTINGS = ("label_column", "text_column", "name_column")
+FORM_SETTINGS = ("separator", "decimal", "header")
 LIST_SETTINGS = ("ignore_columns", "categories")
 
 
 def own_dataset(name: str, block: Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> Dataset:
     """Dataset that a block of settings describes; only the header of a file is read yet.
 
-    The block has `path` and `n_clusters`; optionally `label`, the name in tables; and the options of the
-    loader: `arrays.array` for a file of arrays, `tables.table` for a table or, with `text_column`,
-    `texts.from_column`, `images.images` for a folder of images, `texts.from_folder` for one of texts. A
-    folder of both needs `kind`, "images" or "text". Rows of numbers, of a table or an array, have the option
-    `scaling` too, see `dekm.scaling.learn_column_scaling`.
+    The block has `path`, perhaps an address of OpenML, and `n_clusters`; optionally `label`, the name in
+    tables; and the options of the loader: `arrays.array` for a file of arrays, `tables.table` for a table or,
+    with `text_column`, `texts.from_column`, `images.images` for a folder of images, `texts.from_folder` for
+    one of texts. A folder of both needs `kind`, "images" or "text". Rows of numbers, of a table or an array,
+    have the option `scaling` too, see `dekm.scaling.learn_column_scaling`.
 
     Instead of a file or folder, a `loader`, the import path "module:function" of a function, see
     `loaders.outside`; it needs `kind`, "images", "text" or "table", and may have a `path`.
@@ -55,15 +57,16 @@ def own_dataset(name: str, block: Mapping[str, Any], defaults: Mapping[str, Any]
             options[setting] = [options[setting]]
     if isinstance(options.get("labels"), str):
         options["labels"] = str(find_path(options["labels"]))
-    dataset = Dataset(label, kind, None, n_clusters, None, loader, LICENCE, scaling=scaling)
+    raw = (openml.raw_file(str(path)),) if openml.is_address(path) else ()
+    dataset = Dataset(label, kind, None, n_clusters, None, loader, LICENCE, raw, scaling=scaling)
     dataset = dataset.with_options({"path": str(path), **options})
     _check_options(name, dataset)
     return dataset
 
 
 def most_samples(dataset: Dataset) -> int | None:
-    """Maximum number of samples of a user's own data, without reading them; None for a loader of the user."""
-    if "loader" in dataset.options:
+    """Maximum number of samples of a user's own data; None for a loader of the user or a raw file."""
+    if "loader" in dataset.options or dataset.raw:
         return None
     path = Path(dataset.options["path"])
     if path.is_dir():
@@ -116,6 +119,8 @@ def _check_options(name: str, dataset: Dataset) -> None:
         if not isinstance(columns, list | tuple) or not all(isinstance(column, str) for column in columns):
             raise InputError(f"{name}: {setting}={shown(columns)} should be a list of names of columns.")
     _check_form(name, options)
+    if given := [setting for setting in FORM_SETTINGS if dataset.raw and setting in options]:
+        raise InputError(f"{name}: {given[0]} should be left out: it is for tables of text.")
     if format_of(path) not in TABLES:
         return
     named = [(setting, options[setting]) for setting in COLUMN_SETTINGS if setting in options]
@@ -156,12 +161,15 @@ def _loader(name: str, path: Path, wanted: str, options: Mapping[str, Any]) -> t
         raise InputError(
             f"{name}: kind={shown(wanted)} should be left out: path={shown(str(path))} is not a folder."
         )
-    if not path.exists():
+    is_address = openml.is_address(path)
+    if is_address and not openml.ADDRESS.fullmatch(str(path)):
+        raise InputError(f"{name}: path={shown(str(path))} should be {openml.FORM}.")
+    if not is_address and not path.exists():
         raise InputError(f"{name}: path={shown(str(path))} does not exist.")
-    if not path.is_file():
+    if not is_address and not path.is_file():
         raise InputError(f"{name}: path={shown(str(path))} is neither a file nor a folder.")
     numbers: Kind = "images" if options.get("image_shape") else "table"
-    if format_of(path) in TABLES:
+    if is_address or format_of(path) in TABLES:
         return ("text", "texts:from_column") if "text_column" in options else (numbers, "tables:table")
     if format_of(path) in ARRAYS:
         return ("images" if len(_array_shape(path, options)) > 2 else numbers), "arrays:array"

@@ -63,11 +63,15 @@ class Columns:
 
 @dataclass
 class Table:
-    """A table whose columns are known, and which of them are the saved index of a data frame."""
+    """A table whose columns are known.
+
+    Some are the saved `index` of a data frame; one may be the `target`, the labels unless another is named.
+    """
 
     file: Path
     names: list[str]
     index: set[str] = field(default_factory=set)
+    target: str | None = None
 
     def read(self, numbers: Sequence[str], others: Collection[str]) -> Columns:
         """Some columns as numbers, some as cells."""

@@ -11,7 +11,8 @@ from dekm.datasets.dataset import Loaded
 from dekm.datasets.labels import label_vector
 from dekm.datasets.user.array_files import read_labels
 from dekm.datasets.user.features import LISTED, as_samples, chosen_features, listed, reshaped
-from dekm.datasets.user.table_files import Columns, Form, Table, Wrong, open_table, separator_hint
+from dekm.datasets.user.openml_tables import open_data
+from dekm.datasets.user.table_files import Columns, Form, Table, Wrong, separator_hint
 from dekm.errors import InputError, shown
 
 logger = logging.getLogger(__name__)
@@ -53,10 +54,10 @@ def table(
     Parameters
     ----------
     path : str
-        Table of one of the formats in `formats.TABLES`. A column of lists of numbers, such as embeddings,
-        gives a feature per number.
+        Table of one of the formats in `formats.TABLES`, or an address of OpenML, whose file is below
+        `raw_dir`. A column of lists of numbers, such as embeddings, gives a feature per number.
     label_column : str, optional
-        Name of the column of labels; an empty cell is no label.
+        Name of the column of labels, by default that of OpenML; an empty cell is no label.
     labels : str, optional
         File of labels instead, see `array_files.read_labels`.
     name_column : str, optional
@@ -78,7 +79,8 @@ def table(
         If the file is damaged, a column does not exist, or a cell is not a finite number; the message names
         all columns with such cells, and what to do.
     """
-    opened = open_table(Path(path), Form(separator, decimal, header))
+    opened = open_data(raw_dir, path, Form(separator, decimal, header))
+    label_column = label_column or default_labels(opened, labels, ignore_columns)
     roles = {"label_column": label_column, "name_column": name_column}
     for setting, column in [*roles.items(), *(("categories", name) for name in categories)]:
         check_column(opened, setting, column)
@@ -102,6 +104,11 @@ def table(
     y = labels_of(path, read.cells, label_column, labels, len(X))
     samples = [str(cell) for cell in read.cells[name_column]] if name_column else None
     return Loaded(as_samples(reshaped(X, image_shape, path), path), y, samples, names)
+
+
+def default_labels(table: Table, file: str | None, ignored: Collection[str] = ()) -> str | None:
+    """The column of labels of a table of OpenML, unless they are in a file or the column is ignored."""
+    return None if file is not None or table.target in ignored else table.target
 
 
 def labels_of(

@@ -6,8 +6,9 @@ from dekm.datasets.dataset import Loaded
 from dekm.datasets.tfidf import Scaling, Texts
 from dekm.datasets.user.folders import TEXT_SUFFIXES, list_files, log_ignored
 from dekm.datasets.user.formats import opened_text
-from dekm.datasets.user.table_files import Form, open_table
-from dekm.datasets.user.tables import check_column, labels_of
+from dekm.datasets.user.openml_tables import open_data
+from dekm.datasets.user.table_files import Form
+from dekm.datasets.user.tables import check_column, default_labels, labels_of
 
 
 def from_folder(
@@ -51,7 +52,8 @@ def from_column(
     `stem`, `scaling` and `stop_words` are those of `Texts`, the other options those of `tables.table`.
     `InputError` if the file is damaged or lacks a column.
     """
-    table = open_table(Path(path), Form(separator, header=header))
+    table = open_data(raw_dir, path, Form(separator, header=header))
+    label_column = label_column or default_labels(table, labels)
     roles = {"text_column": text_column, "label_column": label_column, "name_column": name_column}
     for setting, column in roles.items():
         check_column(table, setting, column)

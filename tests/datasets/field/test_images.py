@@ -36,7 +36,7 @@ def write_stl10(raw_dir, members):
 
 
 def stl10_members():
-    """Pixel (row, column, channel) of an image, as the archive stores it: channels, then columns, then rows."""
+    """Images, and how the archive stores them: channels first, then columns, then rows."""
     images = np.random.default_rng(0).integers(256, size=(3, 96, 96, 3)).astype(np.uint8)
     stored = images.transpose(0, 3, 2, 1)
     return images, {
