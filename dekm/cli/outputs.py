@@ -147,7 +147,7 @@ def estimate(config: Path) -> None:
     """Print about how long an experiment takes here, and how much disk and memory."""
     from dekm.experiment.checks import read_experiment
     from dekm.experiment.config_file import read_config_file
-    from dekm.experiment.estimate_text import describe_estimate
+    from dekm.experiment.estimate import describe_estimate
 
     content = read_config_file(config)
     experiment = read_experiment(content, schema_file(), config.absolute().parent)

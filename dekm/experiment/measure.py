@@ -1,12 +1,9 @@
 """Times of a step, an encoding and a K-means on this device, measured on random samples; memory of a job."""
 
-import re
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -78,20 +75,3 @@ def idleness() -> float:
     """Fraction of the measured time in which this thread had a processor: about 1 on an idle machine."""
     computed, seconds = (sum(times) for times in zip(*measured, strict=True)) if measured else (1.0, 1.0)
     return computed / seconds
-
-
-def peak_memory() -> float | None:
-    """Largest resident memory of this process so far, in MiB; None where it cannot be measured.
-
-    Linux tells it of the program alone: its `getrusage` counts that of the program that started it too.
-    """
-    status = Path("/proc/self/status")
-    text = status.read_text(encoding="utf-8") if status.is_file() else ""
-    if found := re.search(r"VmHWM:\s+(\d+) kB", text):
-        return round(int(found[1]) / 1024, 1)
-    try:
-        import resource
-    except ImportError:  # Windows
-        return None
-    per_mib = 2**20 if sys.platform == "darwin" else 2**10  # ru_maxrss is in bytes, or in KiB
-    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / per_mib, 1)

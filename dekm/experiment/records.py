@@ -1,7 +1,10 @@
 """The files that a pretraining and a run leave in the folder of their seed."""
 
 import logging
+import re
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +13,6 @@ from dekm import metrics
 from dekm.experiment.assignments import center_distances, write_assignments
 from dekm.experiment.estimators import Fit
 from dekm.experiment.history import Scorer, labelled, scores
-from dekm.experiment.measure import peak_memory
 from dekm.files import write_array, write_csv, write_json
 from dekm.methods.autoencoder import Autoencoder
 from dekm.methods.persistence import Saved, UnreadableError
@@ -92,3 +94,20 @@ def final_metrics(fit: Fit, X: Any, y: np.ndarray | None) -> dict[str, float | N
             "peak_memory": peak_memory(),
         }
     )
+
+
+def peak_memory() -> float | None:
+    """Largest resident memory of this process so far, in MiB; None where it cannot be measured.
+
+    Linux tells it of the program alone: its `getrusage` counts that of the program that started it too.
+    """
+    status = Path("/proc/self/status")
+    text = status.read_text(encoding="utf-8") if status.is_file() else ""
+    if found := re.search(r"VmHWM:\s+(\d+) kB", text):
+        return round(int(found[1]) / 1024, 1)
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    per_mib = 2**20 if sys.platform == "darwin" else 2**10  # ru_maxrss is in bytes, or in KiB
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / per_mib, 1)

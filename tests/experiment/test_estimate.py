@@ -12,8 +12,7 @@ import torch
 from dekm.cli import main
 from dekm.experiment import measure
 from dekm.experiment.config import Experiment
-from dekm.experiment.estimate import Data, find_size, planned_cells
-from dekm.experiment.estimate_text import describe_estimate, size
+from dekm.experiment.estimate import Data, describe_estimate, find_size, planned_cells, size
 from dekm.experiment.measure import Costs
 from tests.helpers.handmade import write_facts
 
