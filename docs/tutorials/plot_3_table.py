@@ -14,44 +14,9 @@ has in ``shell(...)``; the output follows a ``$``.
 # Every column is a feature but the one of the labels, which is optional and only used for scores.
 
 # sphinx_gallery_start_ignore
-import os
-import shlex
-import subprocess
-import sys
-from pathlib import Path
-from tempfile import mkdtemp
+from docs.extension.shell import Shell
 
-import dekm
-
-start, folder = Path.cwd(), Path(mkdtemp())
-os.chdir(folder)
-PROJECT = Path(dekm.__file__).parents[1]
-SNAKEMAKE = [
-    "--snakefile",
-    str(PROJECT / "Snakefile"),
-    "--workflow-profile",
-    "none",
-    "--cores",
-    "2",
-    "--quiet",
-    "all",
-]
-
-
-def shell(command: str) -> None:
-    """Run a command in the temporary folder of this page, and print it with its output."""
-    program, *arguments = shlex.split(command)
-    call = {
-        "python": [sys.executable, *arguments],
-        "snakemake": [sys.executable, "-m", "snakemake", *arguments, *SNAKEMAKE],
-    }.get(program, [program, *arguments])
-    environment = os.environ | {"PYTHONPATH": str(PROJECT), "COLUMNS": "100"}
-    done = subprocess.run(call, cwd=folder, env=environment, capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError(done.stderr or done.stdout)
-    print(f"$ {command}\n{done.stdout}")
-
-
+shell = Shell()
 # sphinx_gallery_end_ignore
 from sklearn.datasets import load_wine
 
@@ -70,7 +35,7 @@ table.iloc[:3, [0, 1, 2, -1]]
 # :doc:`/docs/reference/configuration` has all keys.
 
 # sphinx_gallery_start_ignore
-os.chdir(folder)
+shell.enter()
 # sphinx_gallery_end_ignore
 from pathlib import Path
 
@@ -115,7 +80,7 @@ shell("ls results/mine/runs/wines/dekm/seed0")
 # purity of a cluster, above the matrix, is the share of its largest class.
 
 # sphinx_gallery_start_ignore
-os.chdir(folder)
+shell.enter()
 # sphinx_gallery_end_ignore
 import matplotlib.pyplot as plt
 
@@ -138,7 +103,7 @@ shell("snakemake --configfile my.yaml --report results/mine/report.html")
 # the labels are not needed.
 
 # sphinx_gallery_start_ignore
-os.chdir(folder)
+shell.enter()
 # sphinx_gallery_end_ignore
 table.drop(columns="grower").sample(5, random_state=0).to_csv("new.csv", index=False)
 shell("python -m dekm predict results/mine/runs/wines/dekm/seed0 --set path=new.csv --out clusters.csv")
@@ -154,8 +119,5 @@ shell("cat clusters.csv")
 # :doc:`/docs/how-to/kinds-of-data` has a block for each kind of data.
 
 # sphinx_gallery_start_ignore
-import shutil
-
-os.chdir(start)
-shutil.rmtree(folder)
+shell.close()
 # sphinx_gallery_end_ignore

@@ -16,31 +16,9 @@ there what this page has in ``shell(...)``.
 # it by h5py: the counts as a sparse matrix, and the names of cells (``obs``) and genes (``var``).
 
 # sphinx_gallery_start_ignore
-import os
-import shlex
-import subprocess
-import sys
-from pathlib import Path
-from tempfile import mkdtemp
+from docs.extension.shell import Shell
 
-import dekm
-
-start, folder = Path.cwd(), Path(mkdtemp())
-os.chdir(folder)
-PROJECT = Path(dekm.__file__).parents[1]
-
-
-def shell(command: str) -> None:
-    """Run a command in the temporary folder of this page, and print it with its output."""
-    program, *arguments = shlex.split(command)
-    call = [sys.executable, *arguments] if program == "python" else [program, *arguments]
-    environment = os.environ | {"PYTHONPATH": str(PROJECT), "COLUMNS": "100"}
-    done = subprocess.run(call, cwd=folder, env=environment, capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError(done.stderr or done.stdout)
-    print(f"$ {command}\n{done.stdout}{done.stderr if 'prepare' in command else ''}")
-
-
+shell = Shell()
 # sphinx_gallery_end_ignore
 import h5py
 import numpy as np
@@ -104,9 +82,10 @@ shell(f"python -m dekm cluster cells dekm --seeds 0 --device cpu {place} --set m
 # The scores of the three runs, in percent:
 
 # sphinx_gallery_start_ignore
-os.chdir(folder)
+shell.enter()
 # sphinx_gallery_end_ignore
 import json
+from pathlib import Path
 
 for run in ("raw/k_means", "cells/k_means", "cells/dekm"):
     metrics = json.loads(Path(f"results/runs/{run}/seed0/metrics.json").read_text(encoding="utf-8"))
@@ -125,7 +104,7 @@ shell("head -n 4 results/runs/cells/dekm/seed0/clusters.csv")
 # scores.
 
 # sphinx_gallery_start_ignore
-os.chdir(folder)
+shell.enter()
 # sphinx_gallery_end_ignore
 order = rng.permutation(300)
 new = rng.poisson(depth[:60] * (rates / rates.sum(1, keepdims=True))[kinds[:60]]).astype(np.float32)
@@ -140,7 +119,7 @@ shell(
 # data frame with others, or in another order, is refused.
 
 # sphinx_gallery_start_ignore
-os.chdir(folder)
+shell.enter()
 # sphinx_gallery_end_ignore
 from dekm import DEKM
 
@@ -152,8 +131,5 @@ print(model.feature_names_in_[:4], np.bincount(model.labels_))
 # the genes by which a cluster stands out.
 
 # sphinx_gallery_start_ignore
-import shutil
-
-os.chdir(start)
-shutil.rmtree(folder)
+shell.close()
 # sphinx_gallery_end_ignore

@@ -15,32 +15,12 @@ code in the folder of a clone, and type into a shell there what this page has in
 # 4,095, of the 65,535 that 16 bits could hold.
 
 # sphinx_gallery_start_ignore
-import os
-import shlex
-import subprocess
-import sys
-from pathlib import Path
-from tempfile import mkdtemp
+from docs.extension.shell import Shell
 
-import dekm
-
-start, folder = Path.cwd(), Path(mkdtemp())
-os.chdir(folder)
-PROJECT = Path(dekm.__file__).parents[1]
-
-
-def shell(command: str) -> None:
-    """Run a command in the temporary folder of this page, and print it with its output."""
-    program, *arguments = shlex.split(command)
-    call = [sys.executable, *arguments] if program == "python" else [program, *arguments]
-    environment = os.environ | {"PYTHONPATH": str(PROJECT), "COLUMNS": "100"}
-    done = subprocess.run(call, cwd=folder, env=environment, capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError(done.stderr or done.stdout)
-    print(f"$ {command}\n{done.stdout}{done.stderr if 'prepare' in command else ''}")
-
-
+shell = Shell()
 # sphinx_gallery_end_ignore
+from pathlib import Path
+
 import matplotlib.pyplot as plt
 import numpy as np
 from PIL import Image
@@ -99,7 +79,7 @@ shell(f"python -m dekm cluster cells dekm --seeds 0 --device cpu {place} --set m
 # %%
 
 # sphinx_gallery_start_ignore
-os.chdir(folder)
+shell.enter()
 # sphinx_gallery_end_ignore
 import json
 
@@ -114,7 +94,7 @@ for method in ("k_means", "dekm"):
 # Images in other units, such as floats in [0, 1], are refused.
 
 # sphinx_gallery_start_ignore
-os.chdir(folder)
+shell.enter()
 # sphinx_gallery_end_ignore
 new = Path("new")
 new.mkdir()
@@ -128,7 +108,7 @@ shell("cat new.csv")
 # In Python, the model takes the grey values of the camera too:
 
 # sphinx_gallery_start_ignore
-os.chdir(folder)
+shell.enter()
 # sphinx_gallery_end_ignore
 from dekm import DEKM
 
@@ -140,8 +120,5 @@ print(pixels.dtype, model.predict(pixels), model.input_scaling_.low, model.input
 # What next: :doc:`/docs/own-data` has the workflow with tables and figures for a folder of images.
 
 # sphinx_gallery_start_ignore
-import shutil
-
-os.chdir(start)
-shutil.rmtree(folder)
+shell.close()
 # sphinx_gallery_end_ignore
