@@ -53,8 +53,9 @@ def prepare(
     with the data; the digest does not include them. `subsample` is the size of a stratified subsample to
     keep, `n_classes` the number of randomly drawn classes to keep of it.
 
-    Returns the facts, whose `n_classes` is None if the classes were not restricted, with the warnings. `InputError` if the data
-    cannot be loaded or differ from the row, or `subsample` or `n_classes` is out of range.
+    Returns the facts, whose `n_classes` is None if the classes were not restricted, with the warnings.
+    `InputError` if the data cannot be loaded or differ from the row, or `subsample` or `n_classes` is out of
+    range.
     """
     with noted_warnings() as warned:
         stored, known = _prepare(dataset, raw_dir, subsample, n_classes)

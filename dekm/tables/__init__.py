@@ -78,9 +78,9 @@ def write_table3(
 
     `paper_file` is the CSV file of the paper's Table III, in the same folder as ``claims.csv``; `strategies`
     are methods that appear only in the claims, and `show` those whose clusters are shown, by default the best
-    row, where there are true labels, K-means and DEKM; `left_out` has the reason for each dataset that was left out
-    on purpose, and `deviations`, by dataset and method, in what the settings of a cell differ from the
-    paper's. `InputError` if a file of the paper does not exist or lacks a column.
+    row, where there are true labels, K-means and DEKM; `left_out` has the reason for each dataset that was
+    left out on purpose, and `deviations`, by dataset and method, in what the settings of a cell differ from
+    the paper's. `InputError` if a file of the paper does not exist or lacks a column.
     """
     result_set = ResultSet(results)
     everything = [(dataset, method) for dataset in datasets for method in (*methods, *strategies)]
