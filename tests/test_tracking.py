@@ -15,7 +15,7 @@ from mlflow.entities import Metric, ViewType
 
 from dekm.cli import main
 from dekm.errors import InputError
-from dekm.files import locked, write_manifest
+from dekm.files import locked, write_json, write_manifest
 from dekm.files.leftovers import temporary_path
 from dekm.results.folders import read_record
 from dekm.results.progress import Progress
@@ -106,6 +106,19 @@ def test_a_run_gets_its_page_when_there_is_one(results: Path, tmp_path: Path) ->
         assert page.name in paths["idk1"]
         assert page.name not in paths["idk0"]
         assert (local_path(runs["idk1"].artifact_uri) / page.name).read_text() == page.read_text()
+
+
+def test_the_first_run_of_a_cell_has_its_figures(results: Path, tmp_path: Path) -> None:
+    entries = {str(seed): {"key": f"k{seed}", "id": f"idk{seed}"} for seed in range(2)}
+    write_json(results / "runs" / "digits" / "dekm" / "summary.json", {"seeds": entries})
+    folder = ResultSet(results).figures_of_run("digits", "dekm")
+    folder.mkdir(parents=True)
+    (folder / "curves.png").write_bytes(b"drawn")
+    for _ in range(2):
+        sync_all([results], tmp_path)
+    infos = {run.data.tags.get("id"): run.info for run in stored(tmp_path)}
+    assert (local_path(infos["idk0"].artifact_uri) / "curves.png").read_bytes() == b"drawn"
+    assert not (local_path(infos["idk1"].artifact_uri) / "curves.png").exists()
 
 
 def test_what_a_run_warns_of_is_a_tag(results: Path, tmp_path: Path) -> None:
@@ -497,7 +510,10 @@ def test_a_view_of_the_runs_shows_their_scores(results: Path, tmp_path: Path) ->
     view = json.loads(experiment.tags["mlflow.sharedViewState.scores"])
     assert {f"metrics.`{name}`" for name in ("acc", "nmi", "ari", "seconds")} <= set(view["selectedColumns"])
     assert view_paths(tmp_path) == {"demo": view_path(experiment.experiment_id)}
-    assert view_path(experiment.experiment_id) in experiment.tags["mlflow.note.content"]
+    means = json.loads(experiment.tags["mlflow.sharedViewState.means"])
+    assert [group["groupByData"] for group in means["groupBy"]["groupByKeys"]] == ["dataset", "method"]
+    for key in ("scores", "means"):
+        assert view_path(experiment.experiment_id, key) in experiment.tags["mlflow.note.content"]
     client.set_experiment_tag(experiment.experiment_id, "mlflow.note.content", "mine")
     sync_all([results], tmp_path)
     assert client.get_experiment(experiment.experiment_id).tags["mlflow.note.content"] == "mine"

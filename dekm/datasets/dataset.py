@@ -38,7 +38,7 @@ class Loaded(NamedTuple):
     X: Any
     y: Any  # true labels (n,), numbers or strings; None for unlabelled data
     names: list[str] | None = None  # file or name of each sample
-    features: list[str] | None = None  # name of each column of a table
+    features: list[str] | None = None  # name of each column of a table, or term of texts
 
 
 @dataclass(frozen=True)

@@ -112,12 +112,14 @@ def _prepare(
         "subsample": subsample,
         "n_classes": n_classes,
         "options": dict(dataset.options),
-        "features": features,
+        "features": None if dataset.kind == "text" else features,
         "scaling": scaling.facts(),
         "raw": [raw_file.path for raw_file in dataset.raw_set(raw_dir).raw],
         "digest": content_digest(X, y, scaling),
     }
-    of_terms = (None, None) if terms is None else (terms.names, terms.idf)
+    of_terms = (features if dataset.kind == "text" else None, None)
+    if terms is not None:
+        of_terms = (terms.names, terms.idf)
     named = None if names is None else np.array(names)
     return StoredSamples(X, y, of_terms[0], of_terms[1], rows, named), known
 

@@ -51,8 +51,10 @@ class Texts:
 
 def tfidf(
     documents: Iterable[str], *, n_terms: int = N_TERMS, stem: bool = False, scaling: Scaling = "unit"
-) -> sparse.csr_matrix:
-    """Tf-idf (n, d) of the most frequent terms, float32; a document without any of them is a row of zeros.
+) -> tuple[sparse.csr_matrix, list[str]]:
+    """Tf-idf (n, d) of the most frequent terms, float32, and the terms.
+
+    A document without any of the terms is a row of zeros.
 
     True for `stem` counts the stems of English words [1]_, as the paper describes; False counts the words, as
     the authors' code does. `InputError` if an option is invalid or no document has a term.
@@ -61,7 +63,9 @@ def tfidf(
     ----------
     .. [1] Porter, M. F. (2001). Snowball: A language for stemming algorithms.
     """
-    return scale_rows(_fit_transform(_vectorizer(stem, max_features=n_terms), documents), scaling)
+    vectorizer = _vectorizer(stem, max_features=n_terms)
+    X = scale_rows(_fit_transform(vectorizer, documents), scaling)
+    return X, vectorizer.get_feature_names_out().tolist()
 
 
 def scale_rows(X: sparse.csr_matrix, scaling: Scaling) -> sparse.csr_matrix:

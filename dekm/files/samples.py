@@ -28,8 +28,8 @@ class StoredSamples(NamedTuple):
 
     X: Any = None  # raw samples (n, ...)
     y: np.ndarray | None = None  # labels (n,)
-    terms: list[str] | None = None  # of a user's own texts
-    idf: np.ndarray | None = None  # inverse document frequencies (d,) of the terms
+    terms: list[str] | None = None  # of texts
+    idf: np.ndarray | None = None  # inverse document frequencies (d,) of the terms of a user's own texts
     rows: np.ndarray | None = None  # rows (n,) of the samples in the loaded data, if they are not all of them
     names: np.ndarray | None = None  # file or name (n,) of each sample
 

@@ -100,6 +100,16 @@ class ResultSet:
                 found[mark[1]] = file
         return found
 
+    def shown_of_runs(self) -> dict[str, list[Path]]:
+        """The pages and the figures of runs that exist, by the ids of the runs."""
+        found = {id_: [page] for id_, page in self.pages().items()}
+        for folder in sorted(self.path.glob("figures/runs/*/*")):
+            cell = self.cell(*folder.parts[-2:])
+            if cell.summary_file.is_file():
+                first = next(iter(cell.counted().values()))  # whose figures are drawn
+                found.setdefault(first["id"], []).extend(sorted(folder.glob("*.png")))
+        return found
+
     def choice_file(self, dataset: str) -> Path:
         """Measures of several numbers of clusters of a dataset, as CSV; the figure is beside it."""
         return self.path / "choose_k" / f"{checked_name(dataset)}.csv"

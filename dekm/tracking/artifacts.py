@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -31,17 +31,18 @@ def log_folder(client: "MlflowClient", run: Any, folder: Path, name: str = "") -
         link_or_copy(file, target)
 
 
-def log_pages(client: "MlflowClient", runs: Iterable[Any], pages: Mapping[str, Path]) -> None:
-    """Add the pages of runs, by the ids of the runs, to the files of those that lack them."""
+def log_shown(client: "MlflowClient", runs: Iterable[Any], shown: Mapping[str, Sequence[Path]]) -> None:
+    """Add the page and figures of runs, by the ids of the runs, to the files of those that lack them."""
     for run in runs:
-        page = pages.get(run.data.tags.get("id", ""))
-        if page is None or run.data.tags.get("page") == (digest := files_digest([page])):
+        files = shown.get(run.data.tags.get("id", ""), ())
+        if not files or run.data.tags.get("shown") == (digest := files_digest(files)):
             continue
-        if urlsplit(run.info.artifact_uri).scheme == "file":
-            link_or_copy(page, local_path(run.info.artifact_uri) / page.name)
-        else:
-            client.log_artifact(run.info.run_id, str(page))
-        client.set_tag(run.info.run_id, "page", digest)
+        for file in files:
+            if urlsplit(run.info.artifact_uri).scheme == "file":
+                link_or_copy(file, local_path(run.info.artifact_uri) / file.name)
+            else:
+                client.log_artifact(run.info.run_id, str(file))
+        client.set_tag(run.info.run_id, "shown", digest)
 
 
 def link_or_copy(source: Path, target: Path) -> None:

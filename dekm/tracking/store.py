@@ -14,7 +14,7 @@ from dekm.errors import InputError, first_line, shown
 from dekm.files import locked
 from dekm.files.atomic import named_errors
 from dekm.results.result_set import RESERVED, ResultSet, result_sets
-from dekm.tracking.artifacts import delete_run, log_outputs, log_pages, outputs_digest
+from dekm.tracking.artifacts import delete_run, log_outputs, log_shown, outputs_digest
 from dekm.tracking.database import artifacts_uri, open_store
 from dekm.tracking.runs import log_new_points, log_run, log_unfinished_run
 from dekm.tracking.server import DEFAULTS, open_client, read_origin, server_errors
@@ -114,8 +114,8 @@ def sync(client: "MlflowClient", results: ResultSet, artifacts: str | None) -> N
         log_outputs(client, experiment_id, results, outputs)
     for seed in unfinished.values():
         _skip_damaged(log_unfinished_run, client, experiment_id, seed)
-    if pages := results.pages():
-        log_pages(client, list(stored_runs(client, experiment_id)), pages)
+    if shown := results.shown_of_runs():
+        log_shown(client, list(stored_runs(client, experiment_id)), shown)
     logger.info("%s: %d runs added to MLflow, %d already in it", results.path.name, added, len(known))
 
 

@@ -90,6 +90,26 @@ def test_the_report_shows_its_categories_and_a_figure_without_network(
 
 
 @needs_browser
+def test_the_first_page_of_the_report_has_all_figures_with_their_captions(
+    workspace: Workspace, browser: webdriver.Chrome
+) -> None:
+    results = workspace.folder / "results" / "tiny"
+    workspace.run("--report", str(results / "report.html"))
+    browser.get((results / "report.html").as_uri())
+    shows(browser, "Clustering results")
+    figures = browser.find_elements(By.CSS_SELECTOR, ".results figure")
+    pictures = [figure.find_element(By.TAG_NAME, "img") for figure in figures]
+    drawn = [file for kind in ("png", "gif") for file in (results / "figures").rglob(f"*.{kind}")]
+    assert sorted(Path(picture.get_attribute("alt") or "").name for picture in pictures) == sorted(
+        file.name for file in drawn
+    )
+    assert all(int(picture.get_property("naturalWidth")) > 0 for picture in pictures)
+    assert all(len(figure.find_element(By.TAG_NAME, "figcaption").text) > 40 for figure in figures)
+    page = browser.find_element(By.LINK_TEXT, "DEKM on digits").get_attribute("href")
+    assert page == (results / "explore" / "digits_dekm.html").as_uri()
+
+
+@needs_browser
 def test_the_ui_shows_the_runs_of_dekm_and_their_curves(ui: UI, browser: webdriver.Chrome) -> None:
     client = MlflowClient(tracking_uri(ui.store))
     experiment_id = client.get_experiment_by_name("tiny").experiment_id

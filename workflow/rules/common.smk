@@ -1,5 +1,7 @@
+import os
 import shlex
 import sys
+from base64 import b64encode
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -33,6 +35,21 @@ for folder in (ROOT, Path.cwd()):
 # Modules that the configuration names are searched in the folder of its file.
 MODULES = Path((workflow.configfiles or ["."])[-1]).absolute().parent
 
+
+class FilesAsText(dict):
+    """The contents of files by their paths: text as it is, and images in base64; nothing of a missing file."""
+
+    def __missing__(self, path):
+        if not Path(path).is_file():
+            return ""
+        content = Path(path).read_bytes()
+        return (
+            content.decode()
+            if str(path).endswith(".html")
+            else b64encode(content).decode()
+        )
+
+
 try:
     for file in workflow.configfiles:
         read_config_file(Path(file))
@@ -56,8 +73,10 @@ if not EXPERIMENT.datasets:
 
 BLOCKS = EXPERIMENT.blocks
 RESULTS = str(EXPERIMENT.results)
-FIRST_PAGE = Path(RESULTS, "tables", "table3.html")  # what the report opens on
-config["first_page"] = str(FIRST_PAGE) if FIRST_PAGE.is_file() else ""
+config["files"] = (
+    FilesAsText()
+)  # from which the report makes its first page, in lines of any length
+os.environ.setdefault("DOCUTILSCONFIG", str(ROOT / "workflow/report/docutils.conf"))
 SEEDS = EXPERIMENT.seeds
 IMAGE_DATASETS = [
     name for name, row in EXPERIMENT.datasets.items() if row.kind == "images"

@@ -4,10 +4,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-import numpy as np
-from scipy import sparse
-
-from dekm.datasets.dataset import Dataset
+from dekm.datasets.dataset import Dataset, Loaded
 from dekm.datasets.labels import label_vector
 from dekm.datasets.raw.archives import tar_members
 from dekm.datasets.raw_file import RawFile
@@ -19,9 +16,7 @@ FOLDERS = ("20news-bydate-train", "20news-bydate-test")
 UNPACKED_LIMIT = 2**28
 
 
-def news20(
-    raw_dir: Path, *, stem: bool = False, scaling: Scaling = "unit"
-) -> tuple[sparse.csr_matrix, np.ndarray]:
+def news20(raw_dir: Path, *, stem: bool = False, scaling: Scaling = "unit") -> Loaded:
     """Load 20NEWS as tf-idf, training and test posts together in the byte order of their paths.
 
     Returns a float32 csr_matrix (18846, 2000), see `tfidf` for `stem` and `scale_rows` for `scaling`, and the
@@ -30,7 +25,8 @@ def news20(
     posts = read_posts(raw_dir / ARCHIVE)
     documents = [text.decode("latin-1") for _, text in posts]
     groups = label_vector([group for group, _ in posts], ARCHIVE)
-    return tfidf(documents, stem=stem, scaling=scaling), groups
+    X, terms = tfidf(documents, stem=stem, scaling=scaling)
+    return Loaded(X, groups, features=terms)
 
 
 def read_posts(file: Path) -> list[tuple[str, bytes]]:

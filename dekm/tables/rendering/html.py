@@ -37,7 +37,7 @@ CSS = """
 .results .beside th, .results .beside td { padding: .25rem .4rem; }
 .results .beside thead th { white-space: normal; }
 .results td.samples { white-space: normal; min-width: 9.5rem; max-width: 22rem; }
-.results td.samples > * { display: inline-block; margin-right: .2rem; vertical-align: top; }
+.results td.samples > * { display: inline-block; margin-right: .3rem; vertical-align: top; }
 .results td.samples img { width: 26px; height: 26px; margin: 0 0 2px; object-fit: contain; }
 .results td.samples img { image-rendering: pixelated; }
 .results td.long { white-space: normal; min-width: 15rem; max-width: 44rem; }
