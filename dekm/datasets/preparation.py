@@ -117,11 +117,10 @@ def _prepare(
         "raw": [raw_file.path for raw_file in dataset.raw_set(raw_dir).raw],
         "digest": content_digest(X, y, scaling),
     }
-    of_terms = (features if dataset.kind == "text" else None, None)
-    if terms is not None:
-        of_terms = (terms.names, terms.idf)
+    words = features if dataset.kind == "text" else None
+    words, idf = (words, None) if terms is None else (terms.names, terms.idf)
     named = None if names is None else np.array(names)
-    return StoredSamples(X, y, of_terms[0], of_terms[1], rows, named), known
+    return StoredSamples(X, y, words, idf, rows, named), known
 
 
 def tell_of_features(label: str, features: list[str] | None) -> None:

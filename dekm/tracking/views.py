@@ -1,6 +1,7 @@
-"""Views of the runs of an experiment in the MLflow UI: their scores, which its own one hides, and their means.
+"""Views of the runs of an experiment in the MLflow UI: their scores, which its own view hides, and the means.
 
-MLflow has no call that saves a view; it reads one from a tag of the experiment, as its button *Share* writes it.
+MLflow has no call that saves a view; it reads one from a tag of the experiment, which its own button
+*Share* writes.
 """
 
 import json

@@ -7,38 +7,48 @@ import numpy as np
 from dekm.datasets.dataset import Dataset, Loaded
 from dekm.datasets.tfidf import Scaling, tfidf
 
-# What the words that set a topic apart are called, the most characteristic first, so that a person can read the
-# clusters; the other words are called w0001, w0004, ...
+# What the words that set a topic apart are called, the most characteristic first, so that a person can read
+# the clusters; the other words are called w0001, w0004, ...
 THEMES = {
-    "astronomy": """star galaxy orbit planet telescope moon comet nebula eclipse supernova asteroid cosmos gravity
-        lunar solar meteor satellite universe constellation pulsar quasar redshift spectrum corona crater horizon
-        zenith equinox solstice parallax magnitude luminosity observatory astronomer rocket probe lander rover
-        shuttle spacecraft mission launch vacuum photon plasma fusion hydrogen helium dwarf giant binary cluster
-        void dust halo spiral disk ring axis tilt rotation revolution perihelion aphelion ellipse trajectory
-        velocity lightyear parsec infrared ultraviolet radio wavelength interferometer mirror lens aperture
-        exposure twilight aurora magnetosphere ionosphere mercury venus earth mars jupiter saturn uranus neptune
-        pluto titan europa ganymede callisto phobos sunspot flare meridian declination ascension sky""",
-    "cooking": """recipe oven flour butter sugar salt pepper garlic onion tomato basil oregano thyme rosemary
-        parsley cinnamon ginger vanilla chocolate cream milk cheese egg dough yeast bread cake pie pastry cookie
-        pan pot skillet wok whisk spatula ladle grater knife bowl spoon fork cup tablespoon teaspoon simmer boil
-        roast bake grill fry steam poach braise saute marinate knead chop mince dice slice peel stir blend sift
-        sauce broth soup stew curry salad dressing vinegar oil olive lemon lime honey syrup rice pasta noodle
-        bean lentil chickpea potato carrot celery spinach cabbage mushroom chicken beef pork lamb fish shrimp
-        bacon sausage""",
-    "music": """melody rhythm harmony chord tempo guitar piano violin cello viola flute oboe clarinet bassoon
-        trumpet trombone tuba horn drum cymbal harp organ orchestra symphony concerto sonata opera aria chorus
-        choir soprano alto tenor baritone bass conductor composer overture prelude fugue waltz minuet nocturne
-        ballad anthem hymn lyric verse refrain album song singer band jazz blues folk rock reggae soul gospel
-        swing ragtime improvise encore concert stage audience applause microphone amplifier studio recording
-        vinyl tape mixer producer note sharp flat clef staff bar measure beat meter octave interval scale major
-        minor pitch timbre treble tune rehearsal quartet quintet duet""",
-    "sport": """goal team player coach match season league trophy tournament champion medal stadium referee whistle
+    "astronomy": """
+        star galaxy orbit planet telescope moon comet nebula eclipse supernova asteroid cosmos gravity lunar
+        solar meteor satellite universe constellation pulsar quasar redshift spectrum corona crater horizon
+        zenith equinox solstice parallax magnitude luminosity observatory astronomer rocket probe lander
+        rover shuttle spacecraft mission launch vacuum photon plasma fusion hydrogen helium dwarf giant
+        binary cluster void dust halo spiral disk ring axis tilt rotation revolution perihelion aphelion
+        ellipse trajectory velocity lightyear parsec infrared ultraviolet radio wavelength interferometer
+        mirror lens aperture exposure twilight aurora magnetosphere ionosphere mercury venus earth mars
+        jupiter saturn uranus neptune pluto titan europa ganymede callisto phobos sunspot flare meridian
+        declination ascension sky
+    """,
+    "cooking": """
+        recipe oven flour butter sugar salt pepper garlic onion tomato basil oregano thyme rosemary parsley
+        cinnamon ginger vanilla chocolate cream milk cheese egg dough yeast bread cake pie pastry cookie pan
+        pot skillet wok whisk spatula ladle grater knife bowl spoon fork cup tablespoon teaspoon simmer boil
+        roast bake grill fry steam poach braise saute marinate knead chop mince dice slice peel stir blend
+        sift sauce broth soup stew curry salad dressing vinegar oil olive lemon lime honey syrup rice pasta
+        noodle bean lentil chickpea potato carrot celery spinach cabbage mushroom chicken beef pork lamb
+        fish shrimp bacon sausage
+    """,
+    "music": """
+        melody rhythm harmony chord tempo guitar piano violin cello viola flute oboe clarinet bassoon
+        trumpet trombone tuba horn drum cymbal harp organ orchestra symphony concerto sonata opera aria
+        chorus choir soprano alto tenor baritone bass conductor composer overture prelude fugue waltz minuet
+        nocturne ballad anthem hymn lyric verse refrain album song singer band jazz blues folk rock reggae
+        soul gospel swing ragtime improvise encore concert stage audience applause microphone amplifier
+        studio recording vinyl tape mixer producer note sharp flat clef staff bar measure beat meter octave
+        interval scale major minor pitch timbre treble tune rehearsal quartet quintet duet
+    """,
+    "sport": """
+        goal team player coach match season league trophy tournament champion medal stadium referee whistle
         penalty foul offside corner kick pass dribble tackle striker goalkeeper defender midfielder football
-        soccer basketball baseball hockey tennis golf cricket rugby volleyball badminton swimming diving rowing
-        sailing cycling running sprint marathon relay hurdle javelin discus gymnastics wrestling boxing judo
-        fencing archery skiing skating snowboard racket bat ball puck net court field track lane pool gym
-        training fitness injury score point win loss draw tie final semifinal quarterfinal playoff rookie captain
-        bench substitute jersey umpire inning homerun pitcher batter catcher touchdown quarterback fan crowd""",
+        soccer basketball baseball hockey tennis golf cricket rugby volleyball badminton swimming diving
+        rowing sailing cycling running sprint marathon relay hurdle javelin discus gymnastics wrestling
+        boxing judo fencing archery skiing skating snowboard racket bat ball puck net court field track lane
+        pool gym training fitness injury score point win loss draw tie final semifinal quarterfinal playoff
+        rookie captain bench substitute jersey umpire inning homerun pitcher batter catcher touchdown
+        quarterback fan crowd
+    """,
 }
 N_DOCUMENTS, N_WORDS = 2000, 4000
 
@@ -70,7 +80,7 @@ def topics(raw_dir: Path, *, stem: bool = False, scaling: Scaling = "unit") -> L
 
 
 def names_of_words(words_of_topic: np.ndarray, words: np.ndarray) -> dict[str, str]:
-    """What each word is called: one that is more frequent in a topic than in the others has a word of its theme."""
+    """What each word is called: those that are most frequent in a topic, against others, are of its theme."""
     names = {str(word): str(word) for word in words}
     for topic, theme in enumerate(THEMES.values()):
         excess = words_of_topic[topic] - np.delete(words_of_topic, topic, axis=0).max(0)
