@@ -1,20 +1,16 @@
 """K-means, Equation (2), on the device of the data."""
 
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
 from sklearn.cluster import KMeans
-from threadpoolctl import ThreadpoolController
 from torch import Tensor
 
 from dekm.clustering.lloyd import best_of_restarts, cluster_means, distance_blocks, lloyd
+from dekm.clustering.restarts import MAX_ITER, TOL, best_on_part, part_size, thread_pools
 from dekm.errors import InputError, shown
-
-MAX_ITER = 300
-TOL = 1e-4
 
 
 class Partition(NamedTuple):
@@ -29,7 +25,7 @@ class Partition(NamedTuple):
     inertia : float
         Sum of the squared distances of the points to their centers.
     n_iter : int
-        Number of Lloyd iterations.
+        Number of Lloyd iterations, those of the best run on a part included.
     """
 
     labels: Int[Tensor, " n"]
@@ -53,8 +49,9 @@ def kmeans(
     .. math:: L_2 = \sum_{i=1}^k \sum_{h \in C_i} \|h - \mu_i\|^2
 
     where the points h are the rows of `X`, :math:`\mu_i` is a center and :math:`C_i` the set of its points.
-    The best of `n_init` runs of Lloyd's algorithm is returned. On the CPU scikit-learn runs them; on a GPU
-    they run in parallel (`dekm.clustering.lloyd`).
+    The best of `n_init` runs of Lloyd's algorithm is returned. On the CPU scikit-learn runs them, those on
+    more than 20,000 points on a part, whose best centers start one run on all (`dekm.clustering.restarts`);
+    on a GPU they run in parallel (`dekm.clustering.lloyd`).
 
     Parameters
     ----------
@@ -85,24 +82,22 @@ def kmeans(
         return Partition(
             *best_of_restarts(X, n_clusters, n_init=n_init, max_iter=MAX_ITER, tol=TOL, generator=generator)
         )
-    start = {"n_init": n_init} if init is None else {"n_init": 1, "init": init.numpy()}
-    estimator = KMeans(n_clusters, max_iter=MAX_ITER, tol=TOL, random_state=random_state, **start)
     # Each thread adds its partial sum when it is done. Two terms have the same sum in either order; more than
     # two threads would make the last bits depend on which thread ends first.
-    with thread_pools().limit(limits=min(2, torch.get_num_threads()), user_api="openmp"):
+    n_threads, n_before = min(2, torch.get_num_threads()), 0
+    if init is None and n_init > 1 and part_size(len(X), n_clusters) < len(X):
+        n_threads = 1  # as the restarts: the same bits with any number of threads
+        init, n_before = best_on_part(X, n_clusters, n_init, random_state)
+    start = {"n_init": n_init} if init is None else {"n_init": 1, "init": init.numpy()}
+    estimator = KMeans(n_clusters, max_iter=MAX_ITER, tol=TOL, random_state=random_state, **start)
+    with thread_pools().limit(limits=n_threads, user_api="openmp"):
         estimator.fit(X.numpy())
     return Partition(
         torch.from_numpy(estimator.labels_.astype(np.int64)),
         torch.from_numpy(estimator.cluster_centers_),
         float(estimator.inertia_),
-        int(estimator.n_iter_),
+        n_before + int(estimator.n_iter_),
     )
-
-
-@cache
-def thread_pools() -> ThreadpoolController:
-    """The thread pools of the process; finding them takes almost as long as a short run."""
-    return ThreadpoolController()
 
 
 def kmeans_update(

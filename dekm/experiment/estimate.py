@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from dekm.clustering.restarts import part_size
 from dekm.experiment.blocks import DatasetBlock
 from dekm.experiment.config import Experiment
 from dekm.experiment.measure import Costs, idleness, measure_kmeans, measure_network
@@ -135,12 +136,19 @@ class Cell:
         settings = self.experiment.method_settings(self.block.name, self.subject)
         estimator = self.experiment.method(self.subject).load()(self.data.n_clusters, **settings)
         n_iter, n = estimator.planned_iterations, self.data.n_samples
-        restart = measure_kmeans(n, self.embedding_dim, self.data.n_clusters, self.device)
+        restart, whole = self._kmeans_seconds()
         later = getattr(estimator, "n_init_update", 0)
         n_restarts = estimator.n_init + n_iter * (RESTARTS if isinstance(later, str) else later)
         n_steps = n_iter * self._steps_of_iteration(estimator)
         encodings = (n_iter + 1) * n * self.costs.encoding
-        return n_restarts * restart + n_steps * self.costs.step + encodings
+        return n_restarts * restart + (n_iter + 1) * whole + n_steps * self.costs.step + encodings
+
+    def _kmeans_seconds(self) -> tuple[float, float]:
+        """Seconds of a restart of K-means, and of the run on all points where restarts are on a part."""
+        n, k = self.data.n_samples, self.data.n_clusters
+        on_part = n if self.device.type == "cuda" else part_size(n, k)
+        restart, whole = (measure_kmeans(size, self.embedding_dim, k, self.device) for size in (on_part, n))
+        return restart, whole if on_part < n else 0.0
 
     def _steps_of_iteration(self, estimator: Any) -> int:
         n = self.data.n_samples

@@ -93,7 +93,7 @@ MUTANTS = [
         "clustering/lloyd.py",
         (LLOYD, KMEANS),
         ("n_trials = 2 + int(math.log(n_clusters))", "n_trials = 1"),
-        ("best = potentials.argmin(0)", "best = potentials.argmax(0)"),
+        ("dtype).argmin(1)]", "dtype).argmax(1)]"),
         ("return min(runs, key", "return max(runs, key"),
         ("threshold = tol * X.var(0, correction=0).mean()", "threshold = 0 * X.var(0, correction=0).mean()"),
         ("best = int(inertia.argmin())", "best = 0"),
