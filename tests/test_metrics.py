@@ -5,10 +5,20 @@ import numpy as np
 import pytest
 import torch
 from scipy import sparse
-from sklearn.metrics import davies_bouldin_score, f1_score
+from sklearn.metrics import adjusted_rand_score, davies_bouldin_score, f1_score
 
 from dekm.errors import InputError
-from dekm.metrics import accuracy, ari, contingency, davies_bouldin, label_change, macro_f1, nmi, purities
+from dekm.metrics import (
+    accuracy,
+    ari,
+    contingency,
+    davies_bouldin,
+    label_change,
+    macro_f1,
+    mean_ari,
+    nmi,
+    purities,
+)
 
 
 def test_contingency_counts_pairs_of_class_and_cluster():
@@ -86,6 +96,22 @@ def test_ari_by_hand():
     assert ari([0, 0, 1, 1], [0, 0, 0, 1]) == pytest.approx(0.0)
     assert ari([0, 0, 1, 1], [1, 1, 0, 0]) == 1.0
     assert ari([0, 0, 1, 1], [0, 1, 0, 1]) == pytest.approx(-0.5)
+
+
+@pytest.mark.parametrize(
+    ("n", "n_classes", "n_clusters"), [(1, 1, 1), (2, 2, 2), (50, 1, 3), (300, 4, 7), (9, 9, 9)]
+)
+def test_ari_is_that_of_scikit_learn(n, n_classes, n_clusters):
+    rng = np.random.default_rng(n)
+    y, labels = rng.integers(n_classes, size=n), rng.integers(n_clusters, size=n)
+    assert ari(y, labels) == adjusted_rand_score(y, labels)
+    assert ari(y, -y) == 1.0
+
+
+def test_mean_ari_is_that_of_all_pairs_of_the_same_length():
+    a, b, c = [0, 0, 1, 1], [0, 1, 0, 1], [5, 5, 2, 2]
+    assert mean_ari([a, b, c, [0, 1]]) == pytest.approx((ari(a, b) + ari(a, c) + ari(b, c)) / 3)
+    assert math.isnan(mean_ari([a, [0, 1]]))
 
 
 def change(previous, labels, *, match):

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, groupby, product
+from itertools import groupby, product
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -121,9 +121,8 @@ def measure(label: str, k: int, X: Any, fits: Sequence[np.ndarray]) -> Trial:
     """Measure the partitions of all seeds."""
     measures = [[of(X, labels) for labels in fits] for of in (metrics.silhouette, metrics.davies_bouldin)]
     silhouettes, indices = ([value for value in values if value is not None] for values in measures)
-    pairs = [metrics.ari(a, b) for a, b in combinations(fits, 2)]
     smallest = min(int(np.bincount(labels, minlength=k).min()) for labels in fits)
-    return Trial(label, k, silhouettes, indices, fmean(pairs) if pairs else float("nan"), smallest)
+    return Trial(label, k, silhouettes, indices, metrics.mean_ari(fits), smallest)
 
 
 def recommend(trials: Sequence[Trial]) -> str:

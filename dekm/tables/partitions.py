@@ -1,14 +1,11 @@
 """Measures of the partitions of a dataset that need no true labels."""
 
 from collections.abc import Sequence
-from itertools import combinations
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from dekm.metrics import ari
-from dekm.results.record import Record
+from dekm.metrics import mean_ari
 from dekm.tables.loading import KEYS, LoadedResults
 from dekm.tables.rendering.grid import Cell, Grid
 
@@ -45,8 +42,9 @@ def partitions(results: LoadedResults, datasets: Sequence[str]) -> pd.DataFrame:
             (results.runs["dataset"] == cell["dataset"]) & (results.runs["method"] == cell["method"])
         ]
         if cell["dataset"] in datasets and len(runs):
-            found = stability(results.records.cells[cell["dataset"], cell["method"]])
-            rows.append({**dict(cell), "n_seeds": len(runs), **_moments(runs), "stability": found})
+            records = results.records.cells[cell["dataset"], cell["method"]]
+            stability = mean_ari([record.labels() for record in records])
+            rows.append({**dict(cell), "n_seeds": len(runs), **_moments(runs), "stability": stability})
     columns = [*KEYS, "n_seeds", *(f"{name}{end}" for name in MEASURES for end in ("", "_sd"))]
     return pd.DataFrame(rows).reindex(columns=columns)
 
@@ -57,13 +55,6 @@ def _moments(runs: pd.DataFrame) -> dict[str, float]:
         values = pd.to_numeric(runs[name]).dropna() if name in runs else pd.Series(dtype=float)
         found |= {name: values.mean(), f"{name}_sd": values.std()}
     return found
-
-
-def stability(runs: Sequence[Record]) -> float:
-    """Mean adjusted Rand index of all pairs of seeds; NaN without two seeds of the same samples."""
-    labels = [run.labels() for run in runs]
-    pairs = [ari(a, b) for a, b in combinations(labels, 2) if len(a) == len(b)]
-    return float(np.mean(pairs)) if pairs else float("nan")
 
 
 def partitions_grid(rows: pd.DataFrame) -> Grid:

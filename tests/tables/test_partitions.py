@@ -13,7 +13,7 @@ from dekm.results.runs import read_runs
 from dekm.tables import write_table3
 from dekm.tables.clusters import clusters, clusters_grid, shown_runs, without_common_folder
 from dekm.tables.loading import read_results
-from dekm.tables.partitions import partitions, stability
+from dekm.tables.partitions import partitions
 from dekm.tables.rendering.html import to_html
 from dekm.tables.rendering.markdown import to_markdown
 from tests.helpers.handmade import make_history, write_facts, write_run, write_summary
@@ -51,9 +51,8 @@ def test_the_measures_of_all_seeds_are_averaged(results: Path) -> None:
 
 def test_one_seed_has_no_stability(results: Path) -> None:
     write_summary(results, "mine", "dekm", [{"silhouette": 0.5}])
-    runs = read_runs(ResultSet(results)).cells
-    assert np.isnan(stability(runs["mine", "dekm"]))
-    assert stability(runs["mine", "k_means"]) == 1.0
+    rows = partitions(read_results(results, ["mine"], ["k_means", "dekm"]), ["mine"])
+    assert rows["stability"].tolist() == pytest.approx([1.0, np.nan], nan_ok=True)
 
 
 def test_k_means_and_dekm_are_shown_side_by_side_without_labels(results: Path) -> None:
