@@ -12,7 +12,7 @@ from packaging.requirements import Requirement
 import dekm
 from dekm import cli
 from dekm.cli import main
-from dekm.cli.pairs import parse_settings
+from dekm.cli.arguments import parse_settings
 from dekm.errors import InputError
 from dekm.files import read_json
 

@@ -21,9 +21,8 @@ from dekm.results.folders import read_record
 from dekm.results.progress import Progress
 from dekm.results.result_set import RUN_OF_PAGE, ResultSet
 from dekm.tracking.artifacts import link_or_copy
-from dekm.tracking.curves import POINTS_PER_CURVE, curves
 from dekm.tracking.database import local_path, tracking_uri
-from dekm.tracking.runs import log_new_points, note, start_run
+from dekm.tracking.runs import POINTS_PER_CURVE, curves, log_new_points, note, start_run
 from dekm.tracking.store import sync_all
 from dekm.tracking.ui import all_results, check_port, follow_runs
 from dekm.tracking.views import view_path, view_paths

@@ -61,7 +61,7 @@ class _Formatter(logging.Formatter):
 
 
 def _run(command: Callable[..., None], arguments: Mapping[str, Any]) -> int:
-    from dekm.cli.pairs import resolve_settings
+    from dekm.cli.arguments import resolve_settings
 
     try:
         command(**resolve_settings(arguments))

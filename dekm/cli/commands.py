@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dekm.cli.pairs import parse_numbers
+from dekm.cli.arguments import parse_numbers
 from dekm.datasets import DATASETS
 from dekm.errors import InputError, unknown_name
 from dekm.experiment.blocks import find_dataset

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dekm.cli.pairs import parse_texts
+from dekm.cli.arguments import parse_texts
 from dekm.datasets import DATASETS
 from dekm.errors import InputError
 from dekm.files import write_text

@@ -9,10 +9,9 @@ from dekm.datasets import DATASETS
 from dekm.datasets.user.own import most_samples
 from dekm.errors import InputError, cut, find_secret, shown, unknown_name
 from dekm.experiment.blocks import DatasetBlock, find_dataset, loader_options, unknown_dataset
-from dekm.experiment.config import Experiment
+from dekm.experiment.config import FIG1, Experiment
 from dekm.experiment.config_file import check_values
 from dekm.experiment.own_code import find_misdefined, find_unusable, variant_settings
-from dekm.experiment.protocols import FIG1
 from dekm.experiment.schema import describe, read_schema, read_texts, validator
 from dekm.outside import use_folder
 from dekm.results.result_set import RESERVED

@@ -14,10 +14,9 @@ from dekm import metrics
 from dekm.datasets import prepared
 from dekm.datasets.preparation import prepare
 from dekm.errors import InputError
-from dekm.experiment.config import Experiment
+from dekm.experiment.config import VECTOR_EMBEDDING_DIM, Experiment
 from dekm.experiment.estimators import build, fit
 from dekm.experiment.history import History
-from dekm.experiment.protocols import VECTOR_EMBEDDING_DIM
 from dekm.methods import KNOWN
 from dekm.methods.autoencoder import Autoencoder
 from dekm.results.advice import SIMPLE, SIMPLE_WINS

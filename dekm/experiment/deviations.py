@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from dekm.errors import shown
-from dekm.experiment.config import Experiment
+from dekm.experiment.config import PROTOCOLS, UNUSED, Experiment, default_embedding_dim
 from dekm.experiment.config_file import read_config_file
-from dekm.experiment.protocols import PROTOCOLS, UNUSED, default_embedding_dim
 from dekm.methods import KNOWN
 from dekm.results.result_set import ResultSet
 from dekm.results.runs import read_cell

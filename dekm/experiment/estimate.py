@@ -11,10 +11,9 @@ import torch
 
 from dekm.clustering.restarts import part_size
 from dekm.experiment.blocks import DatasetBlock
-from dekm.experiment.config import Experiment
+from dekm.experiment.config import Experiment, default_embedding_dim
 from dekm.experiment.measure import Costs, idleness, measure_kmeans, measure_network
 from dekm.experiment.plan import all_cells, cells_of
-from dekm.experiment.protocols import default_embedding_dim
 from dekm.methods.autoencoder import Autoencoder
 from dekm.nn.device import device_name, resolve_device
 from dekm.nn.training import steps_per_epoch

@@ -14,6 +14,7 @@ from dekm.datasets import prepared
 from dekm.errors import InputError, shown
 from dekm.experiment.cells import Cell, Job
 from dekm.experiment.checkpoints import RecordedCheckpoint
+from dekm.experiment.config import default_embedding_dim
 from dekm.experiment.estimators import (
     Settings,
     build,
@@ -23,7 +24,6 @@ from dekm.experiment.estimators import (
     takes_checkpoint,
 )
 from dekm.experiment.history import Epochs, History, Scorer
-from dekm.experiment.protocols import default_embedding_dim
 from dekm.experiment.provenance import method_sources, pretraining_sources
 from dekm.experiment.records import write_model, write_pretraining, write_run
 from dekm.experiment.starts import (

@@ -6,8 +6,7 @@ from typing import Any
 
 from dekm.errors import InputError, shown, unknown_name
 from dekm.experiment.blocks import DatasetBlock
-from dekm.experiment.config import Experiment
-from dekm.experiment.protocols import default_embedding_dim
+from dekm.experiment.config import Experiment, default_embedding_dim
 from dekm.methods import DEFINITION, METHODS, STRATEGIES
 from dekm.outside import load_attribute
 

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dekm.experiment.blocks import DatasetBlock
-from dekm.experiment.config import Experiment
-from dekm.experiment.protocols import FIG1
+from dekm.experiment.config import FIG1, Experiment
 from dekm.files import write_json
 from dekm.methods import STRATEGIES
 from dekm.results.result_set import ResultSet

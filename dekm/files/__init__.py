@@ -2,9 +2,8 @@
 
 from dekm.files.arrays import read_array, read_arrays, write_array, write_arrays
 from dekm.files.atomic import atomic_file, atomic_folder, recover, set_aside
-from dekm.files.digests import digest, files_digest
 from dekm.files.locks import is_locked, locked
-from dekm.files.manifest import find_damage, write_manifest
+from dekm.files.manifest import digest, files_digest, find_damage, write_manifest
 from dekm.files.reading import read_json, read_numbers
 from dekm.files.writing import csv_fields, write_csv, write_json, write_text
 

@@ -18,17 +18,15 @@ from dekm.tables.cells import not_in_paper, table3
 from dekm.tables.claims import claims_grid, judge_claims
 from dekm.tables.clusters import clusters, clusters_grid, figures_of_run, shown_runs
 from dekm.tables.loading import Labels, LoadedResults, read_facts, select, warnings_note
-from dekm.tables.origins import origins, origins_grid
 from dekm.tables.partitions import partitions, partitions_grid
 from dekm.tables.ranks import mean_ranks, ranks_grid
 from dekm.tables.rendering.grid import Grid
 from dekm.tables.rendering.html import to_html
 from dekm.tables.rendering.latex import to_latex
 from dekm.tables.rendering.markdown import to_markdown
-from dekm.tables.scores import RESULTS, further_cells, further_grid, score_grid
-from dekm.tables.starts import starts_caption
+from dekm.tables.scores import RESULTS, further_cells, further_grid, score_grid, starts_caption
 from dekm.tables.table2 import table2, table2_grid
-from dekm.tables.verdicts import verdicts, verdicts_grid
+from dekm.tables.verdicts import origins, origins_grid, verdicts, verdicts_grid
 
 __all__ = ["write_table2", "write_table3"]
 

@@ -1,4 +1,4 @@
-"""Verdict on each cell of the paper's Table III: reproduced, better, worse, undecided and others."""
+"""Verdict on each cell of the paper's Table III - reproduced, better, worse, undecided - and origin of its number."""
 
 from collections.abc import Mapping
 
@@ -7,7 +7,7 @@ import pandas as pd
 
 from dekm.tables.cells import rename_paper
 from dekm.tables.comparisons import OTHER
-from dekm.tables.loading import is_other
+from dekm.tables.loading import SCORES, is_other
 from dekm.tables.rendering.grid import Cell, Grid
 from dekm.tables.statistics.inference import LEVEL, MARGIN, from_value
 
@@ -91,3 +91,45 @@ def verdicts_grid(rows: pd.DataFrame) -> Grid:
 
 def _counts(rows: pd.DataFrame) -> pd.Series:
     return rows["verdict"].value_counts().reindex(VERDICTS, fill_value=0)
+
+
+def origins(cells: pd.DataFrame) -> pd.DataFrame:
+    """Group the paper's numbers by their origin: one row per method, origin and remark.
+
+    Columns method, method_label, numbers (labels of datasets, with the metric if only one of its numbers is
+    meant), origin and remark.
+    """
+    printed = cells[cells["paper"].notna()]
+    keys = ["method", "method_label", "paper_origin", "paper_remark"]
+    rows = [(*key, _numbers(group)) for key, group in printed.groupby(keys, sort=False)]
+    frame = pd.DataFrame(rows, columns=["method", "method_label", "origin", "remark", "numbers"])
+    order = {method: i for i, method in enumerate(printed["method"].unique())}
+    frame = frame.sort_values("method", key=lambda names: names.map(order), kind="stable")
+    return frame[["method", "method_label", "numbers", "origin", "remark"]]
+
+
+def _numbers(group: pd.DataFrame) -> str:
+    metrics = group.groupby("dataset_label", sort=False)["metric"].agg(list)
+    return ", ".join(
+        str(label) if len(names) == len(SCORES) else f"{label} {names[0].upper()}"
+        for label, names in metrics.items()
+    )
+
+
+def origins_grid(rows: pd.DataFrame) -> Grid:
+    """Table with a row per origin of the paper's numbers."""
+    lines = [
+        [
+            Cell("" if repeated else row["method_label"]),
+            Cell(row["numbers"]),
+            Cell(row["origin"]),
+            Cell(row["remark"]),
+        ]
+        for (_, row), repeated in zip(rows.iterrows(), rows["method"].duplicated(), strict=True)
+    ]
+    header = [("", name) for name in ("Method", "Numbers", "Origin", "Remark")]
+    caption = (
+        "The paper runs released code where the original papers have no number, and marks the numbers that "
+        "it quotes. Unverified: from memory of the publication, not checked against it."
+    )
+    return Grid("origins", "Origins of the paper's numbers", header, lines, caption)

@@ -1,4 +1,4 @@
-"""One run of the MLflow store, from the folder of a seed."""
+"""One run of the MLflow store, from the folder of a seed: its tags, files, metrics and curves."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
@@ -10,15 +10,24 @@ from dekm.markup import markdown
 from dekm.results.folders import SeedFolder, read_record
 from dekm.results.progress import Progress, read_progress
 from dekm.tracking.artifacts import log_folder
-from dekm.tracking.curves import UNGROUPED, Point, curves, new_points
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
     from mlflow.entities import Metric
+import math
+from collections.abc import Iterator
+
+from dekm.errors import InputError
+from dekm.results.folders import Record
 
 LONGEST_TAG = 5000  # characters that any server of MLflow takes
 OPTIONAL_TAGS = ("pretrained", "warnings")
 METRICS_PER_BATCH = 800  # MLflow takes 1,000 metrics, parameters and tags at a time
+POINTS_PER_CURVE = 200
+UNGROUPED = {"acc", "nmi", "ari", "f1"}  # all other curves show the training
+GROUPS = {"pretrain": "pretrain", "cluster": "train"}  # of the charts that show it, by stage
+
+Point = tuple[str, float, int, int]
 
 
 def log_run(client: "MlflowClient", experiment_id: str, seed: SeedFolder) -> None:
@@ -154,3 +163,34 @@ def note(seed: SeedFolder) -> str:
         f"{markdown(seed.label)} on {facts['dataset']}, seed {facts['seed']}, "
         f"on {facts.get('device')}. Files: `{seed.path}`. Commit {facts.get('commit')}; {versions}."
     )
+
+
+def curves(seed: SeedFolder) -> Iterator[Point]:
+    """The points of the curves of a run; of long ones about `POINTS_PER_CURVE` and the last one.
+
+    Yields name (``train/...`` or ``pretrain/...``, of a score its own), value (never NaN), milliseconds since
+    the start of the run, and iteration or epoch.
+    """
+    rows = seed.history()
+    if rows and "seconds" not in rows[0]:  # of a pretraining: only the time of all epochs is kept
+        seconds = seed.metrics["seconds"] if isinstance(seed, Record) else 0.0
+        rows = [row | {"seconds": seconds * i / len(rows)} for i, row in enumerate(rows, 1)]
+    stride = max(1, -(-len(rows) // POINTS_PER_CURVE))
+    for i, row in enumerate(rows):
+        if i % stride and i != len(rows) - 1:
+            continue
+        step = int(row.pop("n_iter", row.pop("epoch", 0)))
+        ms = int(1000 * row.pop("seconds", 0))
+        for name, value in row.items():
+            if not math.isnan(value):
+                yield name if name in UNGROUPED else f"{GROUPS[seed.stage]}/{name}", value, ms, step
+
+
+def new_points(seed: SeedFolder, logged: int) -> list[Point]:
+    """The points of the curves after an iteration; none if the run has just ended."""
+    try:
+        return [point for point in curves(seed) if point[3] > logged]
+    except InputError:
+        if seed.path.exists():
+            raise
+        return []  # the next update logs it as complete

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from dekm.cli import main
-from dekm.cli.pairs import parse_numbers
+from dekm.cli.arguments import parse_numbers
 from dekm.errors import InputError
 from dekm.experiment.choose_k import Trial, measure, recommend
 

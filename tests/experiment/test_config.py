@@ -11,10 +11,9 @@ import yaml
 
 from dekm.errors import InputError
 from dekm.experiment.checks import find_mistakes, read_experiment
-from dekm.experiment.config import Experiment, Machine
+from dekm.experiment.config import DEFAULTS, JUNE2021, PAPER, RELEASED, Experiment, Machine
 from dekm.experiment.config_file import read_config_file
 from dekm.experiment.plan import job_settings
-from dekm.experiment.protocols import DEFAULTS, JUNE2021, PAPER, RELEASED
 from dekm.experiment.schema import read_schema
 from dekm.methods import METHODS, STRATEGIES
 from dekm.methods.autoencoder import Autoencoder

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from dekm.cli.pairs import parse_settings
+from dekm.cli.arguments import parse_settings
 from dekm.errors import InputError
 from dekm.experiment.checks import read_experiment
 from dekm.experiment.config import Experiment

@@ -187,7 +187,7 @@ MUTANTS = [
         ("array.std(ddof=1)", "array.std(ddof=0)"),
     ),
     *of(
-        "results/estimates.py",
+        "results/status_text.py",
         ("tests/test_status.py",),
         ("max(0.0, expected - progress.seconds)", "expected - progress.seconds"),
     ),

@@ -4,7 +4,7 @@ import pytest
 
 from dekm.tables import write_table3
 from dekm.tables.loading import read_results
-from dekm.tables.starts import starts_caption
+from dekm.tables.scores import starts_caption
 from tests.helpers.handmade import write_summary
 
 PAPER_FILE = Path(__file__).parents[2] / "resources" / "paper" / "table3.csv"

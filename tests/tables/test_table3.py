@@ -12,12 +12,12 @@ from dekm.methods import METHODS
 from dekm.tables import write_table2, write_table3
 from dekm.tables.cells import table3
 from dekm.tables.loading import read_results
-from dekm.tables.origins import origins, origins_grid
 from dekm.tables.rendering.grid import Cell, Grid
 from dekm.tables.rendering.html import to_html
 from dekm.tables.rendering.latex import to_latex
 from dekm.tables.rendering.markdown import to_markdown
 from dekm.tables.scores import further_cells, further_grid, score_grid
+from dekm.tables.verdicts import origins, origins_grid
 from tests.helpers.handmade import (
     make_history,
     write_data,

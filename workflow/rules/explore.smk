@@ -1,4 +1,4 @@
-from dekm.files.digests import content_digest
+from dekm.files.manifest import content_digest
 
 PAGE_OF_RUN = f"{RESULTS}/explore/{{dataset}}_{{method}}.html"
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dekm.markup import printable
-from dekm.results.estimates import time_left
 from dekm.results.folders import CellFolder
 from dekm.results.progress import WARNING, duration
 from dekm.results.record import describe_warnings
 from dekm.results.result_set import ResultSet
 from dekm.results.status import complete_seeds, read_status, unfinished_seeds
+from dekm.results.status_text import time_left
 
 ESTIMATE_SECONDS = 10.0  # between two estimates of the time left
 LOG_LINES = 10  # of a failed job
