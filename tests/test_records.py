@@ -25,9 +25,9 @@ from dekm.results.status_text import describe
 from dekm.tables import write_table3
 from dekm.tables.clusters import clusters
 from dekm.tables.compare import read_means
-from dekm.tables.loading import read_results
 from dekm.tables.publication import publish
 from tests.helpers.handmade import write_facts, write_scores
+from tests.helpers.loaded import read_results
 from tests.helpers.prepared_files import files
 
 pytestmark = pytest.mark.filterwarnings("ignore:The clusters (separate|are others)")

@@ -12,7 +12,7 @@ from dekm.errors import InputError
 from dekm.results.folders import PreparedData
 from dekm.results.record import Record, describe_warnings
 from dekm.results.result_set import ResultSet
-from dekm.results.runs import Runs, read_runs
+from dekm.results.runs import Runs
 
 SCORES = ("acc", "nmi")
 SCORES_WITHOUT_LABELS = ("silhouette", "davies_bouldin", "n_clusters_found")
@@ -45,21 +45,6 @@ class LoadedResults:
     # metrics of the main table for each dataset: ACC and NMI, or what needs no true labels
     scores: Mapping[str, tuple[str, ...]]
     records: Runs = field(default_factory=lambda: Runs({}, {}))  # the same runs with all that they left
-
-
-def read_results(
-    results: Path,
-    datasets: Sequence[str],
-    methods: Sequence[str],
-    *,
-    labels: Labels | None = None,
-    left_out: Mapping[str, str] | None = None,
-    deviations: Mapping[tuple[str, str], str] | None = None,
-) -> LoadedResults:
-    """Read the runs of all cells; see `select` for the parameters."""
-    cells = [(dataset, method) for dataset in datasets for method in methods]
-    runs = read_runs(ResultSet(results), datasets, methods)
-    return select(results, runs, cells, labels=labels, left_out=left_out, deviations=deviations)
 
 
 def select(

@@ -1,4 +1,4 @@
-"""Verdict on each cell of the paper's Table III - reproduced, better, worse, undecided - and origin of its number."""
+"""Verdict on each cell of the paper's Table III, such as reproduced, and the origins of its numbers."""
 
 from collections.abc import Mapping
 

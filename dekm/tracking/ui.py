@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
@@ -53,30 +53,27 @@ def follow_runs(results: Sequence[Path], store: Path | str, seconds: float) -> N
 
 @contextlib.contextmanager
 def _each_text_once() -> Iterator[None]:
-    """Log every text once within the block."""
-    filters = [(handler, _FirstTime()) for handler in logging.getLogger().handlers]
-    for handler, once in filters:
-        handler.addFilter(once)
+    """Log every text once within the block, so that a log of many updates stays short."""
+    filters = [(handler, _new_texts()) for handler in logging.getLogger().handlers]
+    for handler, is_new in filters:
+        handler.addFilter(is_new)
     try:
         yield
     finally:
-        for handler, once in filters:
-            handler.removeFilter(once)
+        for handler, is_new in filters:
+            handler.removeFilter(is_new)
 
 
-class _FirstTime(logging.Filter):
-    """Passes every text once, so that a log of many updates stays short."""
+def _new_texts() -> Callable[[logging.LogRecord], bool]:
+    """A filter of one handler that passes every text once."""
+    texts: set[str] = set()
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.texts: set[str] = set()
+    def is_new(record: logging.LogRecord) -> bool:
+        n_known = len(texts)
+        texts.add(record.getMessage())
+        return len(texts) > n_known
 
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Whether the text of a record is new."""
-        text = record.getMessage()
-        is_new = text not in self.texts
-        self.texts.add(text)
-        return is_new
+    return is_new
 
 
 def check_port(port: int) -> None:

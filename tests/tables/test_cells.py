@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from dekm.tables.cells import Score, difference, table3
-from dekm.tables.loading import read_results
 from dekm.tables.statistics.inference import LEVEL, paired, welch
 from tests.helpers.handmade import write_facts, write_scores
+from tests.helpers.loaded import read_results
 
 PAPER = pd.read_csv(Path(__file__).parents[2] / "resources" / "paper" / "table3.csv")
 BEST = [0.80, 0.85, 0.90]

@@ -5,10 +5,10 @@ import pytest
 
 from dekm.tables.claims import claims_grid, judge_claims
 from dekm.tables.comparisons import RELATIONS, Comparison, joint_p_values
-from dekm.tables.loading import read_results
 from dekm.tables.rendering.markdown import to_markdown
 from dekm.tables.statistics.inference import Difference
 from tests.helpers.handmade import write_facts, write_scores
+from tests.helpers.loaded import read_results
 
 PAPER = Path(__file__).parents[2] / "resources" / "paper"
 DATASETS = ["mnist", "usps", "news20"]

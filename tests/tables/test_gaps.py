@@ -5,11 +5,12 @@ import pytest
 
 from dekm.tables import write_table3
 from dekm.tables.cells import table3
-from dekm.tables.loading import Labels, read_results
+from dekm.tables.loading import Labels
 from dekm.tables.rendering.markdown import to_markdown
 from dekm.tables.scores import score_grid
 from dekm.tables.table2 import table2
 from tests.helpers.handmade import write_facts, write_scores, write_summary
+from tests.helpers.loaded import read_results
 
 PAPER_FILE = Path(__file__).parents[2] / "resources" / "paper" / "table3.csv"
 METHODS = ["k_means", "dekm"]

@@ -12,11 +12,11 @@ from dekm.results.result_set import ResultSet
 from dekm.results.runs import read_runs
 from dekm.tables import write_table3
 from dekm.tables.clusters import clusters, clusters_grid, shown_runs, without_common_folder
-from dekm.tables.loading import read_results
 from dekm.tables.partitions import partitions
 from dekm.tables.rendering.html import to_html
 from dekm.tables.rendering.markdown import to_markdown
 from tests.helpers.handmade import make_history, write_facts, write_run, write_summary
+from tests.helpers.loaded import read_results
 
 PAPER_FILE = Path(__file__).parents[2] / "resources" / "paper" / "table3.csv"
 LABELS = np.array([0, 0, 0, 1, 1, 1])

@@ -4,10 +4,10 @@ import pandas as pd
 import pytest
 
 from dekm.tables.cells import table3
-from dekm.tables.loading import read_results
 from dekm.tables.ranks import mean_ranks, ranks_grid
 from dekm.tables.rendering.markdown import to_markdown
 from tests.helpers.handmade import write_facts, write_scores
+from tests.helpers.loaded import read_results
 
 PAPER = pd.read_csv(Path(__file__).parents[2] / "resources" / "paper" / "table3.csv")
 DATASETS = ["mnist", "usps", "news20"]

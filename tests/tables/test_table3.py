@@ -11,7 +11,6 @@ from dekm.errors import InputError
 from dekm.methods import METHODS
 from dekm.tables import write_table2, write_table3
 from dekm.tables.cells import table3
-from dekm.tables.loading import read_results
 from dekm.tables.rendering.grid import Cell, Grid
 from dekm.tables.rendering.html import to_html
 from dekm.tables.rendering.latex import to_latex
@@ -27,6 +26,7 @@ from tests.helpers.handmade import (
     write_seed,
     write_summary,
 )
+from tests.helpers.loaded import read_results
 
 PAPER_FILE = Path(__file__).parents[2] / "resources" / "paper" / "table3.csv"
 

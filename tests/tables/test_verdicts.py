@@ -4,11 +4,11 @@ import pandas as pd
 import pytest
 
 from dekm.tables.cells import rename_paper, table3
-from dekm.tables.loading import read_results
 from dekm.tables.rendering.markdown import to_markdown
 from dekm.tables.scores import score_grid
 from dekm.tables.verdicts import GROUPS, verdicts, verdicts_grid
 from tests.helpers.handmade import write_facts, write_scores
+from tests.helpers.loaded import read_results
 
 PAPER_FILE = Path(__file__).parents[2] / "resources" / "paper" / "table3.csv"
 QUIET, NOISY = [0.949, 0.95, 0.951], [0.85, 0.95, 1.0]

@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 
 from dekm.tables import write_table3
-from dekm.tables.loading import read_results
 from dekm.tables.scores import starts_caption
 from tests.helpers.handmade import write_summary
+from tests.helpers.loaded import read_results
 
 PAPER_FILE = Path(__file__).parents[2] / "resources" / "paper" / "table3.csv"
 METHODS = ["k_means", "ae_k_means", "dkm", "dekm"]
