@@ -13,7 +13,7 @@ from pathlib import Path
 
 from dekm.experiment.checks import read_experiment
 from dekm.experiment.config_file import read_config_file
-from dekm.experiment.estimate import Cell, planned_cells
+from dekm.experiment.estimate import PlannedCell, planned_cells
 
 SCHEMA = Path(__file__).parents[1] / "config" / "config.schema.yaml"
 SIDE_BY_SIDE = 1.6  # throughput of the seeds of a cell on one GPU, by that of one seed at a time
@@ -33,7 +33,7 @@ class Job:
         return self.name == self.start
 
 
-def jobs_of(cell: Cell, per_seed: bool, faster: float, overhead: float) -> Iterator[Job]:
+def jobs_of(cell: PlannedCell, per_seed: bool, faster: float, overhead: float) -> Iterator[Job]:
     """The jobs of a cell: one, with its seeds side by side, or one per seed."""
     start, name = f"{cell.block.name} {cell.start}", f"{cell.block.name} {cell.subject}"
     name = start if cell.stage == "pretrain" else name

@@ -21,7 +21,7 @@ from dekm.results.folders import read_record
 from dekm.results.result_set import ResultSet
 from dekm.results.runs import read_runs
 from dekm.results.status import read_status
-from dekm.results.status_text import describe
+from dekm.results.status_text import describe_status
 from dekm.tables import write_table3
 from dekm.tables.clusters import clusters
 from dekm.tables.compare import read_means
@@ -145,7 +145,7 @@ def test_a_changed_run_is_named_and_not_counted(
     with pytest.raises(InputError, match=f"{results}/runs/digits/de"):
         publish(results, results.with_name("published"), PAPER, list(SETTINGS))
     if (results / RUN).exists():
-        assert f"damaged  digits dekm, seed 0: {results / RUN}" in describe(read_status(results))
+        assert f"damaged  digits dekm, seed 0: {results / RUN}" in describe_status(read_status(results))
         images = results.with_name("images.npy")
         np.save(images, np.random.default_rng(0).random((3, 8, 8, 1), np.float32))
         if change not in (run_under_other_settings, CHANGES["a seed of an earlier run"]):  # whole in itself

@@ -21,7 +21,7 @@ from dekm.nn.stages import Epoch
 from dekm.results.folders import SeedFolder
 from dekm.results.progress import SILENT_SECONDS, Progress, duration, read_progress
 from dekm.results.status import CellStatus, UnfinishedSeed, find_results, read_status, work_of
-from dekm.results.status_text import describe, expected_seconds, seconds_left, time_left
+from dekm.results.status_text import describe_status, expected_seconds, seconds_left, time_left
 from tests.helpers.handmade import MADE, write_facts
 from tests.helpers.temporaries import written_by
 
@@ -78,7 +78,7 @@ def states(results: Path) -> dict[str, str]:
 
 def test_before_the_first_job_all_cells_wait(results: Path) -> None:
     assert set(states(results).values()) == {"waiting"}
-    text = describe(read_status(results))
+    text = describe_status(read_status(results))
     assert "0 of 12 seeds complete, 0 running" in text
     assert "Nothing is known yet of the time of 12 seeds." in text
     assert "left out frgc: it needs a licence (NIST)" in text
@@ -100,7 +100,7 @@ def test_in_the_middle_it_says_where_every_job_is(results: Path) -> None:
         "usps k_means": "failed",
         "usps dekm": "waiting",
     }
-    lines = describe(read_status(results)).splitlines()
+    lines = describe_status(read_status(results)).splitlines()
     assert "3 of 12 seeds complete, 1 running, 1 failed; 31 s of computation so far." in lines[0]
     table = {line[:13].strip(): line[13:].split("  ") for line in lines[3:7]}
     assert [text.strip() for text in table["pretrain conv"] if text] == ["0/2 running", "2/2 15 s"]
@@ -113,7 +113,7 @@ def test_a_killed_job_is_dead_at_once_on_its_own_host(results: Path) -> None:
     begin(results, "pretrained/mnist/conv", 0, {"pid": NO_PROCESS})
     (results / "pretrained/mnist/conv/.seed0.checkpoint.safetensors").touch()
     assert states(results)["mnist conv"] == "dead"
-    assert "stopped at epoch 57/200 loss=12.35; a checkpoint is kept" in describe(read_status(results))
+    assert "stopped at epoch 57/200 loss=12.35; a checkpoint is kept" in describe_status(read_status(results))
 
 
 def test_a_job_of_another_host_is_dead_after_a_silence(results: Path) -> None:
@@ -127,19 +127,21 @@ def test_an_interrupted_seed_waits_with_its_checkpoint(results: Path) -> None:
     (results / "pretrained/mnist/conv").mkdir(parents=True)
     (results / "pretrained/mnist/conv/.seed1.checkpoint.safetensors").touch()
     assert states(results)["mnist conv"] == "waiting"
-    assert "waiting  mnist conv, seed 1: continues from its checkpoint" in describe(read_status(results))
+    assert "waiting  mnist conv, seed 1: continues from its checkpoint" in describe_status(
+        read_status(results)
+    )
 
 
 def test_what_finished_seeds_warn_of_is_shown(results: Path) -> None:
     complete(results, "runs/mnist/dekm", 0)
     complete(results, "runs/mnist/dekm", 1, warnings=["The embedding has collapsed."])
     expected = "warning  mnist dekm: 1 of 2 seeds warn, seed 1: The embedding has collapsed"
-    assert expected in describe(read_status(results)).splitlines()
+    assert expected in describe_status(read_status(results)).splitlines()
 
 
 def test_what_the_preparation_warned_of_is_shown(results: Path) -> None:
     write_facts(results, "usps", warnings=["3 of 9 texts are copies of others"])
-    lines = describe(read_status(results)).splitlines()
+    lines = describe_status(read_status(results)).splitlines()
     assert "warning  usps: 3 of 9 texts are copies of others" in lines
     assert not any(line.startswith("warning  mnist") for line in lines)
 
@@ -149,7 +151,7 @@ def test_a_finished_result_has_no_time_left(results: Path) -> None:
         for cell in ("pretrained/{}/conv", "runs/{}/k_means", "runs/{}/dekm"):
             for seed in (0, 1):
                 complete(results, cell.format(dataset), seed, seconds=3600.0)
-    text = describe(read_status(results))
+    text = describe_status(read_status(results))
     assert "12 of 12 seeds complete, 0 running; 12 h 0 min of computation so far." in text
     assert "left." not in text
 
@@ -165,7 +167,7 @@ def test_a_file_that_is_being_written_or_of_another_version_is_no_error(results:
     assert states(results)["mnist conv"] == "running"  # the folder has just changed
     os.utime(file.parent, (0, 0))
     assert states(results)["mnist conv"] == "dead"
-    assert "at an unknown place" in describe(read_status(results))
+    assert "at an unknown place" in describe_status(read_status(results))
 
 
 @pytest.mark.parametrize("content", [None, "", "{}", '{"cells": [{"name": 3}]}', '{"cells": 3}'])
@@ -178,7 +180,7 @@ def test_a_result_without_a_plan_of_this_version_shows_what_has_begun(
     complete(results, "runs/mnist/dekm", 0)
     begin(results, "runs/mnist/dekm", 2)
     assert states(results) == {"mnist dekm": "running"}
-    text = describe(read_status(results))
+    text = describe_status(read_status(results))
     assert "1 of 2 seeds complete" in text
     assert "cells that have not begun are not shown" in text
 
@@ -207,7 +209,7 @@ def test_the_parent_of_results_shows_all_of_them(results: Path, capsys: pytest.C
 def test_reading_writes_nothing(results: Path) -> None:
     begin(results, "pretrained/mnist/conv", 0)
     before = sorted(results.rglob("*"))
-    describe(read_status(results))
+    describe_status(read_status(results))
     assert sorted(results.rglob("*")) == before
 
 

@@ -131,10 +131,10 @@ def compare(results: Path, reference: Path) -> None:
 def status(results: list[Path], watch: float | None) -> None:
     """Print what is complete, running, dead, failed or waiting; once, or repeatedly until interrupted."""
     from dekm.results.status import find_results, read_status
-    from dekm.results.status_text import describe
+    from dekm.results.status_text import describe_status
 
     while True:
-        texts = [printable(describe(read_status(folder))) for folder in find_results(results)]
+        texts = [printable(describe_status(read_status(folder))) for folder in find_results(results)]
         clear = "\033[H\033[2J" if watch is not None and sys.stdout.isatty() else ""
         print(clear + "\n\n".join(texts), flush=True)
         if watch is None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from dekm.datasets.dataset import Dataset
 from dekm.datasets.labels import name_classes
-from dekm.datasets.prepared import content_digest
+from dekm.datasets.prepared import samples_digest
 from dekm.datasets.subsets import Labels, Samples, count_classes, rows_of_classes, stratified_rows
 from dekm.datasets.tfidf import Terms, Texts
 from dekm.datasets.validation import check
@@ -99,7 +99,7 @@ def _prepare(
         kept = [str(i if class_names is None else class_names[i]) for i in np.unique(y)]
         label, n_clusters = f"{label}, classes {', '.join(kept)}", n_classes
     tell_of_labels(label, y)
-    scaling = learn_scaling(dataset, X)
+    scaling = scaling_of(dataset, X)
     X = as_stored(dataset, X, scaling)
     known = {
         "label": label,
@@ -115,7 +115,7 @@ def _prepare(
         "features": None if dataset.kind == "text" else features,
         "scaling": scaling.facts(),
         "raw": [raw_file.path for raw_file in dataset.raw_set(raw_dir).raw],
-        "digest": content_digest(X, y, scaling),
+        "digest": samples_digest(X, y, scaling),
     }
     words = features if dataset.kind == "text" else None
     words, idf = (words, None) if terms is None else (terms.names, terms.idf)
@@ -147,7 +147,7 @@ def kept_rows(n_samples: int, y: Labels, subsample: int | None, n_classes: int |
     return of_classes if rows is None else rows[of_classes]
 
 
-def learn_scaling(dataset: Dataset, X: Samples) -> InputScaling:
+def scaling_of(dataset: Dataset, X: Samples) -> InputScaling:
     """The rule that scales the samples of a dataset, learned from those that are kept; it is logged."""
     if dataset.kind == "table":
         try:

@@ -16,7 +16,7 @@ from dekm.files.samples import read_samples
 from dekm.scaling import NO_SCALING, InputScaling
 
 
-def content_digest(X: Samples, y: Labels, scaling: InputScaling = NO_SCALING) -> str:
+def samples_digest(X: Samples, y: Labels, scaling: InputScaling = NO_SCALING) -> str:
     """SHA-256 of the shapes, dtypes and values of samples and labels, and of the scaling of a table."""
     parts = [X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)] if sparse.issparse(X) else [X]
     sha256 = hashlib.sha256(f"{X.shape}".encode())
@@ -44,7 +44,7 @@ def load(data: Path, facts: Path) -> tuple[Samples, Labels, dict[str, Any]]:
     with readable(facts, "description of prepared data", remedy=remedy):
         scaling = InputScaling.from_facts(known["scaling"])
     stored = read_samples(data, ("X", "y"), remedy)
-    if content_digest(stored.X, stored.y, scaling) != known["digest"]:
+    if samples_digest(stored.X, stored.y, scaling) != known["digest"]:
         raise InputError(f"{data} does not have the digest in {facts}; prepare the data again.")
     return scaling(stored.X), stored.y, known
 

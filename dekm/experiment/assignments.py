@@ -20,7 +20,7 @@ def write_assignments(
     """Write a CSV file with the columns `COLUMNS` of n samples; NaN becomes an empty field.
 
     A sample without a file has its row in both columns. Distances and margins are those of
-    `center_distances`.
+    `distances_and_margins`.
     """
     names = samples.rows if samples.files is None else samples.files
     classes = [""] * len(labels) if samples.classes is None else samples.classes.tolist()
@@ -45,7 +45,7 @@ def _field(value: float) -> str:
     return "" if value != value else f"{value:.6g}"
 
 
-def center_distances(
+def distances_and_margins(
     H: np.ndarray, members: np.ndarray, centers: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """How far samples (n, e) are from the centers of their clusters, and how clearly they belong to them.

@@ -12,7 +12,7 @@ from dekm.experiment.blocks import DatasetBlock, find_dataset, loader_options, u
 from dekm.experiment.config import FIG1, Experiment
 from dekm.experiment.config_file import check_values
 from dekm.experiment.own_code import find_misdefined, find_unusable, variant_settings
-from dekm.experiment.schema import describe, read_schema, read_texts, validator
+from dekm.experiment.schema import describe_schema, read_schema, read_texts, validator
 from dekm.outside import use_folder
 from dekm.results.result_set import RESERVED
 
@@ -74,9 +74,10 @@ def _describe_error(error: Any, place: str) -> Iterator[str]:
         missing = [key for key in error.validator_value if key not in error.instance]
         yield f"{place or 'the file'} lacks {', '.join(missing)}."
     elif "propertyNames" in error.absolute_schema_path:
-        yield f"{place}: the name {shown(error.instance)} should be {describe(error.schema, error.instance)}."
+        right = describe_schema(error.schema, error.instance)
+        yield f"{place}: the name {shown(error.instance)} should be {right}."
     else:
-        right = describe(error.schema, error.instance)
+        right = describe_schema(error.schema, error.instance)
         quoted = ", in quotes" if right.startswith("text") and not isinstance(error.instance, str) else ""
         yield f"{place}={shown(error.instance)} should be {right}{quoted}."
 

@@ -37,7 +37,7 @@ def find_deviations(
             facts = facts_of_first_seed(ResultSet(results), dataset, method)
             if "parameters" in facts:
                 lists = [differences(paper, dataset, method, facts) for paper in papers]
-                found[dataset, method] = describe(min(lists, key=len))
+                found[dataset, method] = describe_differences(min(lists, key=len))
     return {cell: text for cell, text in found.items() if text}
 
 
@@ -85,7 +85,7 @@ def _compare(found: Mapping[str, Any], expected: Mapping[str, Any], place: str =
     ]
 
 
-def describe(differences: Sequence[str]) -> str:
+def describe_differences(differences: Sequence[str]) -> str:
     """The differences as one text, the first of many."""
     more = len(differences) - MOST_NAMED
     return ", ".join(differences[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -38,7 +38,7 @@ class Data:
 
 
 @dataclass(frozen=True)
-class Cell:
+class PlannedCell:
     """A pretraining, or a method on a dataset, and what it will take on a device.
 
     `stage` and `subject` are "pretrain" and an architecture, or "cluster" and a method.
@@ -160,7 +160,7 @@ class Cell:
         return 0
 
 
-def planned_cells(experiment: Experiment) -> Iterator[Cell]:
+def planned_cells(experiment: Experiment) -> Iterator[PlannedCell]:
     """The cells of an experiment on data whose size is known."""
     device = resolve_device(experiment.machine.device)
     if device.type == "cpu":
@@ -169,7 +169,7 @@ def planned_cells(experiment: Experiment) -> Iterator[Cell]:
         data = find_size(experiment, block)
         if data is not None:
             for cell in cells_of(experiment, block):
-                yield Cell(experiment, block, data, cell["stage"], cell["subject"], device)
+                yield PlannedCell(experiment, block, data, cell["stage"], cell["subject"], device)
 
 
 def threads(experiment: Experiment) -> int:
@@ -205,7 +205,7 @@ def describe_estimate(experiment: Experiment) -> str:
     )
 
 
-def summary(experiment: Experiment, cells: Sequence[Cell]) -> Iterator[str]:
+def summary(experiment: Experiment, cells: Sequence[PlannedCell]) -> Iterator[str]:
     """Time, disk and memory of the whole experiment."""
     device = device_name(experiment.machine.device)
     total = sum(cell.n_seeds * cell.seconds for cell in cells)
@@ -225,7 +225,7 @@ def summary(experiment: Experiment, cells: Sequence[Cell]) -> Iterator[str]:
     yield f"Disk: about {size(disk)} with the MLflow store. Memory of a job: up to about {size(memory)}."
 
 
-def unknown_sizes(experiment: Experiment, cells: Sequence[Cell]) -> Iterator[str]:
+def unknown_sizes(experiment: Experiment, cells: Sequence[PlannedCell]) -> Iterator[str]:
     """The datasets that are not included."""
     known = {cell.block.name for cell in cells}
     unknown = [name for name in experiment.datasets if name not in known]
@@ -235,7 +235,7 @@ def unknown_sizes(experiment: Experiment, cells: Sequence[Cell]) -> Iterator[str
         yield f"{name} is left out: it {reason}."
 
 
-def table(cells: Sequence[Cell]) -> str:
+def table(cells: Sequence[PlannedCell]) -> str:
     """A row per method or pretraining, a column per dataset: time of one seed."""
     datasets = list(dict.fromkeys(cell.block.name for cell in cells))
     rows = sorted({(cell.stage, cell.subject): None for cell in cells}, key=lambda row: row[0] != "pretrain")

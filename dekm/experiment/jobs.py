@@ -25,7 +25,7 @@ from dekm.experiment.estimators import (
 )
 from dekm.experiment.history import Epochs, History, Scorer
 from dekm.experiment.provenance import method_sources, pretraining_sources
-from dekm.experiment.records import write_model, write_pretraining, write_run
+from dekm.experiment.records import write_estimator, write_pretraining, write_run
 from dekm.experiment.starts import (
     describe_parameters,
     find_published,
@@ -178,7 +178,7 @@ def cluster_cell(
         fitted = fit(estimator, X, start, history, checkpoint)
         job.warnings.extend(fitted.warnings)
         if job.seed in with_model:
-            write_model(job.folder, estimator, scaling, data.get("features") if X.ndim == 2 else None)
+            write_estimator(job.folder, estimator, scaling, data.get("features") if X.ndim == 2 else None)
         write_run(job.folder, fitted, X, scorer, samples)
 
     cell = Cell(

@@ -15,7 +15,7 @@ from dekm.datasets.user.formats import TABLES, format_of
 from dekm.datasets.user.own import find_path, own_dataset
 from dekm.datasets.user.table_files import Form, open_table
 from dekm.errors import InputError, shown
-from dekm.experiment.assignments import center_distances, write_assignments
+from dekm.experiment.assignments import distances_and_margins, write_assignments
 from dekm.experiment.history import scores
 from dekm.methods import KNOWN, METHODS, Method, find_method
 from dekm.methods.base import Clusterer
@@ -115,9 +115,9 @@ def typical_distance(estimator: Clusterer) -> float:
 
 
 def distances_of(estimator: Any, X: Any, clusters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distances and margins of new samples, see `center_distances`; NaN without centers in an embedding."""
+    """`distances_and_margins` of new samples; NaN without centers in an embedding."""
     if isinstance(estimator, Clusterer):
-        return center_distances(estimator.transform(X), clusters, estimator.cluster_centers_)
+        return distances_and_margins(estimator.transform(X), clusters, estimator.cluster_centers_)
     unknown = np.full(len(clusters), np.nan)
     return unknown, unknown
 

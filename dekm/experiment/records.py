@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dekm import metrics
-from dekm.experiment.assignments import center_distances, write_assignments
+from dekm.experiment.assignments import distances_and_margins, write_assignments
 from dekm.experiment.estimators import Fit
 from dekm.experiment.history import Scorer, labelled, scores
 from dekm.files import write_array, write_csv, write_json
@@ -33,7 +33,7 @@ def write_pretraining(folder: SeedFolder, autoencoder: Autoencoder, seconds: flo
     write_json(folder.file("metrics"), final)
 
 
-def write_model(
+def write_estimator(
     folder: SeedFolder, estimator: Any, scaling: InputScaling, features: Sequence[str] | None = None
 ) -> None:
     """Write the fitted estimator of a run with the rule that scaled its samples and the names of columns.
@@ -67,7 +67,7 @@ def write_run(folder: SeedFolder, fit: Fit, X: Any, scorer: Scorer, samples: Sam
 
 def write_clusters(folder: SeedFolder, fit: Fit, samples: SampleNames) -> None:
     """Write the table of clusters; a sample of no cluster has neither distance nor margin."""
-    distances, margins = center_distances(fit.embedding, fit.members, fit.centers)
+    distances, margins = distances_and_margins(fit.embedding, fit.members, fit.centers)
     for values in (distances, margins):
         values[fit.labels < 0] = np.nan
     write_assignments(folder.file("clusters"), fit.labels, samples, distances, margins)

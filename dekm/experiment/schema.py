@@ -90,14 +90,14 @@ def _is_number(value: Any) -> bool:
     return is_real and abs(value) <= sys.float_info.max
 
 
-def describe(schema: Mapping[str, Any], given: Any = None) -> str:
+def describe_schema(schema: Mapping[str, Any], given: Any = None) -> str:
     """The values that a schema without references allows, such as "an integer >= 1 or null".
 
     A very large maximum or length is only named if the given value exceeds it. The comment of a schema says
     in words what its pattern means.
     """
     if "anyOf" in schema:
-        return " or ".join(describe(part, given) for part in schema["anyOf"])
+        return " or ".join(describe_schema(part, given) for part in schema["anyOf"])
     if "enum" in schema:
         return " or ".join(
             repr(value) if isinstance(value, str) else json.dumps(value) for value in schema["enum"]
@@ -122,7 +122,7 @@ def _restrictions(schema: Mapping[str, Any], given: Any) -> str:
     if "minItems" in schema:
         text += _length(schema, given)
     if "items" in schema:
-        text += f", each {describe(schema['items'])}"
+        text += f", each {describe_schema(schema['items'])}"
     if "minProperties" in schema or "minLength" in schema:
         text += " that is not empty"
     return text

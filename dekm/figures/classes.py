@@ -51,7 +51,7 @@ def are_short(names: Sequence[str]) -> bool:
     return len(names) <= MAX_NAMES and max(map(len, names)) <= LONGEST_NAME
 
 
-def name_classes(axes: Axes, points: np.ndarray, classes: np.ndarray, names: Sequence[str]) -> None:
+def write_class_names(axes: Axes, points: np.ndarray, classes: np.ndarray, names: Sequence[str]) -> None:
     """Write the name of each class near the median of its points (n, 2) without overlapping other names."""
     size = 8 if len(names) <= 12 else 6
     box = axes.get_window_extent().transformed(axes.figure.dpi_scale_trans.inverted())

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from sklearn.decomposition import PCA
 
-from dekm.figures.classes import are_short, class_legend, class_names, name_classes, scatter_classes
+from dekm.figures.classes import are_short, class_legend, class_names, scatter_classes, write_class_names
 from dekm.figures.sources import align
 from dekm.figures.style import PAGE, new_figure, remove_ticks, save, save_data, style
 from dekm.results.folders import Record
@@ -63,7 +63,7 @@ def draw_embedding(points: np.ndarray, panels: Mapping[str, Groups], title: str)
         for axes, (name, (groups, names)) in zip(grid, panels.items(), strict=True):
             scatter_classes(axes, points, groups, size)
             if are_short(names):
-                name_classes(axes, points, groups, names)
+                write_class_names(axes, points, groups, names)
             elif len(names) <= MAX_IN_LEGEND:
                 class_legend(figure, names)
             axes.set_title(f"by {name}")

@@ -12,7 +12,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from dekm.errors import InputError
-from dekm.figures.classes import are_short, class_legend, class_names, name_classes, scatter_classes
+from dekm.figures.classes import are_short, class_legend, class_names, scatter_classes, write_class_names
 from dekm.figures.sources import describe_data
 from dekm.figures.style import COLUMN, new_figure, percent, remove_ticks, save, save_data, style
 from dekm.results.folders import Record, read_record
@@ -65,7 +65,7 @@ def draw(panels: Sequence[Map], y: np.ndarray | None, title: str = "") -> Figure
             classes, names = class_names(np.zeros(len(panel.points), int) if y is None else y)
             scatter_classes(axes, panel.points, classes, size)
             if y is not None and are_short(names):
-                name_classes(axes, panel.points, classes, names)
+                write_class_names(axes, panel.points, classes, names)
             axes.set_title(f"({'abcdefgh'[i]}) {panel.title}")
             remove_ticks(axes)
         for axes in grid[len(panels) :]:

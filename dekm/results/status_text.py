@@ -8,7 +8,7 @@ from dekm.results.progress import duration
 from dekm.results.status import CellStatus, Status
 
 
-def describe(status: Status) -> str:
+def describe_status(status: Status) -> str:
     """The state of an experiment: a summary, a table of methods and datasets, and a line per event."""
     parts = ["\n".join(summary(status)), table(status.cells), "\n".join(events(status))]
     return "\n\n".join(part for part in parts if part)

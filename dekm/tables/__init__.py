@@ -17,7 +17,7 @@ from dekm.results.runs import Runs, read_runs
 from dekm.tables.cells import not_in_paper, table3
 from dekm.tables.claims import claims_grid, judge_claims
 from dekm.tables.clusters import clusters, clusters_grid, figures_of_run, shown_runs
-from dekm.tables.loading import Labels, LoadedResults, read_facts, select, warnings_note
+from dekm.tables.loading import Labels, LoadedResults, load_cells, read_facts, warnings_note
 from dekm.tables.partitions import partitions, partitions_grid
 from dekm.tables.ranks import mean_ranks, ranks_grid
 from dekm.tables.rendering.grid import Grid
@@ -84,7 +84,7 @@ def write_table3(
     everything = [(dataset, method) for dataset in datasets for method in (*methods, *strategies)]
     runs = read_runs(result_set, datasets, [*methods, *strategies])
     cells_of_table = [cell for cell in everything if cell[1] in methods]
-    found = select(results, runs, cells_of_table, labels=labels, left_out=left_out, deviations=deviations)
+    found = load_cells(results, runs, cells_of_table, labels=labels, left_out=left_out, deviations=deviations)
     paper = read_table(paper_file, *TABLE3_COLUMNS)
     cells, further = table3(found, paper), further_cells(found)
     others = [dataset for dataset in datasets if dataset not in set(paper["dataset"])]
@@ -101,7 +101,7 @@ def write_table3(
     ranks = mean_ranks(cells)
     ranked = ranks_grid(ranks, not_in_paper(cells))
     if len(others) < len(datasets):
-        claimed = select(results, runs, everything, deviations=deviations)
+        claimed = load_cells(results, runs, everything, deviations=deviations)
         pages += _pages_of_the_paper(cells, claimed, paper, paper_file.with_name("claims.csv"), labels)
     for frame, grid in [*pages, (ranks, ranked)]:
         _write(folder, frame, grid)

@@ -27,7 +27,7 @@ from dekm.tables.loading import SCORES, LoadedResults, is_other
 from dekm.tables.rendering.grid import Cell, Grid
 from dekm.tables.statistics.inference import LARGE_MARGIN, LEVEL, MARGIN
 
-Runs = Mapping[tuple, Mapping[int, Score]]
+Values = Mapping[tuple, Mapping[int, Score]]
 COUNTS = {
     HOLDS: "n_hold",
     UNDECIDED: "n_undecided",
@@ -65,7 +65,7 @@ def judge_claims(claims: pd.DataFrame, results: LoadedResults, paper: pd.DataFra
 
 def _judge(
     claim: pd.Series,
-    runs: Runs,
+    runs: Values,
     excluded: Collection[tuple[str, str]],
     printed: Mapping[tuple, Any],
 ) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def _lists(claim: pd.Series) -> list[list[str]]:
     return [str(claim[name]).split() for name in ("on", "metrics", "left", "right")]
 
 
-def _compare(claim: pd.Series, runs: Runs) -> Iterable[Comparison]:
+def _compare(claim: pd.Series, runs: Values) -> Iterable[Comparison]:
     """The comparisons of a claim for which both methods were run."""
     for dataset, metric, left, right in product(*_lists(claim)):
         a, b = runs.get((dataset, left, metric)), runs.get((dataset, right, metric))

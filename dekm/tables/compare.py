@@ -12,7 +12,7 @@ from dekm.files.tables import read_table
 from dekm.results.result_set import ResultSet
 from dekm.results.runs import read_runs
 from dekm.tables.cells import PERCENT, RUN_KEYS, averages
-from dekm.tables.loading import is_subsample, select
+from dekm.tables.loading import is_subsample, load_cells
 from dekm.tables.rendering.grid import Cell, Grid
 from dekm.tables.statistics.inference import LEVEL, RESOLUTION, holm, welch
 
@@ -97,7 +97,7 @@ def _means_of_runs(result_set: ResultSet) -> pd.DataFrame:
         raise InputError(
             f"{result_set.path} holds no finished cell: no runs/<dataset>/<method>/summary.json exists."
         )
-    results = select(result_set.path, runs, cells)
+    results = load_cells(result_set.path, runs, cells)
     means = averages(results, dict.fromkeys(results.scores, ("acc", "nmi", "ari", *WITHOUT_LABELS)))
     unlabelled = [dataset for dataset, names in results.scores.items() if "acc" not in names]
     return means[~means["metric"].isin(WITHOUT_LABELS) | means["dataset"].isin(unlabelled)]

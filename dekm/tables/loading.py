@@ -47,7 +47,7 @@ class LoadedResults:
     records: Runs = field(default_factory=lambda: Runs({}, {}))  # the same runs with all that they left
 
 
-def select(
+def load_cells(
     results: Path,
     runs: Runs,
     cells: Iterable[tuple[str, str]],

@@ -26,7 +26,7 @@ def store(tmp_path):
         write_samples(stored["data"], StoredSamples(X, y))
         write_json(
             stored["facts"],
-            {"digest": prepared.content_digest(X, y), "scaling": learn_image_scaling(X).facts()},
+            {"digest": prepared.samples_digest(X, y), "scaling": learn_image_scaling(X).facts()},
         )
         return stored
 
@@ -80,8 +80,8 @@ def test_the_digest_changes_with_one_value_the_shape_the_type_and_one_label():
     other_y = np.array([0, 1, 0])
     variants = [(X, y), (changed, y), (X.reshape(3, 2, 2), y), (X.astype(np.float64), y), (X, other_y)]
     variants += [(sparse.csr_matrix(X), y), (sparse.csr_matrix(changed), y)]
-    assert len({prepared.content_digest(*variant) for variant in variants}) == len(variants)
-    assert prepared.content_digest(np.asfortranarray(X), y) == prepared.content_digest(X, y)
+    assert len({prepared.samples_digest(*variant) for variant in variants}) == len(variants)
+    assert prepared.samples_digest(np.asfortranarray(X), y) == prepared.samples_digest(X, y)
 
 
 def test_data_that_were_changed_afterwards_are_an_error(store):

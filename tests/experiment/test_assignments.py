@@ -2,7 +2,7 @@ import csv
 
 import numpy as np
 
-from dekm.experiment.assignments import COLUMNS, center_distances, write_assignments
+from dekm.experiment.assignments import COLUMNS, distances_and_margins, write_assignments
 from dekm.results.data import SampleNames
 
 
@@ -13,15 +13,15 @@ def table(file):
 
 def test_distances_and_margins_by_hand():
     H = np.array([[0.0, 0.0], [1.0, 0.0], [4.0, 0.0]])
-    distances, margins = center_distances(H, np.array([0, 0, 0]), np.array([[0.0, 0.0], [3.0, 0.0]]))
+    distances, margins = distances_and_margins(H, np.array([0, 0, 0]), np.array([[0.0, 0.0], [3.0, 0.0]]))
     np.testing.assert_allclose(distances, [0, 1, 4])
     np.testing.assert_allclose(margins, [1, 0.5, -0.75])
 
 
 def test_a_single_center_leaves_no_margin_and_a_center_that_is_nan_does_not_count():
     H = np.array([[0.0], [1.0]])
-    assert np.isnan(center_distances(H, np.zeros(2, int), np.zeros((1, 1)))[1]).all()
-    margins = center_distances(H, np.zeros(2, int), np.array([[0.0], [np.nan], [2.0]]))[1]
+    assert np.isnan(distances_and_margins(H, np.zeros(2, int), np.zeros((1, 1)))[1]).all()
+    margins = distances_and_margins(H, np.zeros(2, int), np.array([[0.0], [np.nan], [2.0]]))[1]
     np.testing.assert_allclose(margins, [1, 0])
 
 

@@ -3,7 +3,7 @@ import pytest
 from dekm.cli.outputs import PAPER
 from dekm.experiment.config import Experiment
 from dekm.experiment.config_file import read_config_file
-from dekm.experiment.deviations import describe, find_deviations, pretraining_of
+from dekm.experiment.deviations import describe_differences, find_deviations, pretraining_of
 from dekm.experiment.estimators import effective_parameters
 from dekm.files import write_json
 from tests.helpers.handmade import MADE, write_seed, write_summary
@@ -60,4 +60,4 @@ def test_a_seed_that_the_summary_does_not_count_tells_nothing(facts, tmp_path):
 
 
 def test_many_differences_are_cut():
-    assert describe(list("abcdef")) == "a, b, c, d and 2 more"
+    assert describe_differences(list("abcdef")) == "a, b, c, d and 2 more"

@@ -1,6 +1,6 @@
 import pytest
 
-from dekm.experiment.schema import describe
+from dekm.experiment.schema import describe_schema
 
 
 @pytest.mark.parametrize(
@@ -23,4 +23,4 @@ from dekm.experiment.schema import describe
     ],
 )
 def test_the_values_that_a_schema_allows_are_described(schema: dict, text: str) -> None:
-    assert describe(schema) == text
+    assert describe_schema(schema) == text

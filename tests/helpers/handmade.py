@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dekm.experiment.assignments import center_distances, write_assignments
+from dekm.experiment.assignments import distances_and_margins, write_assignments
 from dekm.files import write_json, write_manifest
 from dekm.methods import METHODS
 from dekm.results.data import SampleNames
@@ -109,7 +109,7 @@ def write_clusters(folder: Path, labels: np.ndarray, H: np.ndarray, classes: Seq
     clusters, members = np.unique(labels, return_inverse=True)
     H = np.asarray(H, float).reshape(len(members), -1)
     centers = np.stack([H[members == i].mean(0) for i in range(len(clusters))])
-    distances, margins = center_distances(H, members, centers)
+    distances, margins = distances_and_margins(H, members, centers)
     n = len(members)
     samples = SampleNames(np.arange(n), None, np.array(classes) if len(classes) else None)
     write_assignments(folder / "clusters.csv", np.asarray(labels, int), samples, distances, margins)

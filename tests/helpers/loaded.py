@@ -2,10 +2,10 @@
 
 from dekm.results.result_set import ResultSet
 from dekm.results.runs import read_runs
-from dekm.tables.loading import LoadedResults, select
+from dekm.tables.loading import LoadedResults, load_cells
 
 
 def read_results(results, datasets, methods, **more) -> LoadedResults:
-    """All cells of a folder of results; see `select` for further parameters."""
+    """All cells of a folder of results; see `load_cells` for further parameters."""
     cells = [(dataset, method) for dataset in datasets for method in methods]
-    return select(results, read_runs(ResultSet(results), datasets, methods), cells, **more)
+    return load_cells(results, read_runs(ResultSet(results), datasets, methods), cells, **more)
