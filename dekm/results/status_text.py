@@ -113,19 +113,26 @@ class TimeLeft:
 
     seconds: float  # of the seeds of which something is known
     n_unknown: int  # seeds of which nothing is known
+    n_left: int  # all seeds that are not complete
+
+    @property
+    def is_known(self) -> bool:
+        """Whether something is known of most seeds; otherwise the seconds say little."""
+        return 4 * self.n_unknown <= self.n_left
 
 
 def time_left(cells: Sequence[CellStatus]) -> TimeLeft:
     """Estimate the computing time of all seeds that are not complete."""
-    seconds, n_unknown = 0.0, 0
+    seconds, n_unknown, n_left = 0.0, 0, 0
     for cell in cells:
         expected = expected_seconds(cell, cells)
         for seed in cell.seeds:
             if seed not in cell.seconds:
                 left = seconds_left(cell, seed, expected)
+                n_left += 1
                 n_unknown += left is None
                 seconds += left or 0.0
-    return TimeLeft(seconds, n_unknown)
+    return TimeLeft(seconds, n_unknown, n_left)
 
 
 def seconds_left(cell: CellStatus, seed: int, expected: float | None) -> float | None:

@@ -1,7 +1,9 @@
 """What `make demo` shows: the logger plugin, on records as Snakemake makes them."""
 
 import io
+import json
 import logging
+import math
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -98,12 +100,37 @@ def test_a_running_job_says_where_it_is(handler: Any, log: Path) -> None:
     assert "seed 1: epoch 57/200, 5 min left" in text.getvalue()
 
 
+def test_a_line_of_80_columns_keeps_the_time_left(handler: Any, log: Path) -> None:
+    handler.console = Console(width=80)
+    handler.line(job(log, rule_msg="Pretrain the conv autoencoders of mnist, seeds 0 1 2 3 4 5 6 7 8 9 10"))
+    at_epoch_57(log)
+    text = io.StringIO()
+    Console(file=text, width=80).print(handler.render())
+    assert "\n    seed 1: epoch 57/200, 5 min left" in text.getvalue()
+
+
+def test_no_time_left_is_told_until_something_is_known_of_most_seeds(handler: Any, log: Path) -> None:
+    results = log.parents[3]
+    cells = [
+        {"stage": "pretrain", "dataset": "mnist", "subject": name, "label": name, "seeds": [0, 1, 2, 3]}
+        for name in ("conv", "mlp")
+    ]
+    (results / "plan.json").write_text(json.dumps({"cells": cells, "left_out": {}}))
+    handler.line(job(log))
+    at_epoch_57(log)
+    assert handler.board.time_left() == ""
+    (results / "plan.json").write_text(json.dumps({"cells": cells[:1], "left_out": {}}))
+    handler.board._estimated = -math.inf
+    assert handler.board.time_left().startswith("about")
+
+
 def test_on_a_pipe_the_positions_come_at_a_humane_rate(
     handler: Any, log: Path, monkeypatch: Any, capsys: Any
 ) -> None:
     handler.console = Console(stderr=True, width=200)
     at_epoch_57(log)
     handler.line(job(log))
+    handler.line(record(LogEvent.PROGRESS, done=3, total=44))
     waits: list[float] = []
 
     def wait(seconds: float) -> bool:
@@ -113,7 +140,9 @@ def test_on_a_pipe_the_positions_come_at_a_humane_rate(
     monkeypatch.setattr(handler.ended, "wait", wait)
     handler.report()
     assert waits == [60.0, 60.0]
-    assert capsys.readouterr().err.count("... Pretrain mnist; seed 1: epoch 57/200") == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].partition("... ")[2] == "3 of 44 jobs, about 5 min left"
+    assert sum("... Pretrain mnist; seed 1: epoch 57/200" in line for line in lines) == 1
 
 
 def test_a_failed_job_shows_the_end_of_its_log(handler: Any, log: Path) -> None:

@@ -93,16 +93,19 @@ class LogHandler(LogHandlerBase):
 
     def render(self) -> Group:
         """The bar, the time left, and where the running jobs are."""
-        lines = [Text(f"  {line}", no_wrap=True, overflow="ellipsis") for line in self.board.running()]
+        room = self.console.width - 2
+        texts = (line if len(line) <= room else line.replace("; ", "\n    ") for line in self.board.running())
+        lines = [Text(f"  {text}", no_wrap=True, overflow="ellipsis") for text in texts]
         left = self.board.time_left()
         return Group(self.bar, *([Text(f"  {left}")] if left else []), *lines)
 
     def report(self) -> None:
-        """Print where the running jobs are, once a minute."""
+        """Print how many jobs are done and where the running ones are, once a minute."""
         while not self.ended.wait(MINUTE):
-            for line in [*self.board.running(), self.board.time_left()]:
-                if line:
-                    self.console.print(f"{time.strftime('%H:%M:%S')}   ... {line}", markup=False)
+            task = self.bar.tasks[0]
+            done = f"{task.completed:.0f} of {task.total or 0:.0f} jobs"
+            for line in [", ".join(filter(None, [done, self.board.time_left()])), *self.board.running()]:
+                self.console.print(f"{time.strftime('%H:%M:%S')}   ... {line}", markup=False)
 
     def close(self) -> None:
         """End the display."""

@@ -119,14 +119,15 @@ class Board:
             yield "; ".join([job.message, *job.positions()])
 
     def time_left(self) -> str:
-        """The time left for all cells, such as "about 2 h 3 min left"; empty if nothing is known."""
+        """The time left for all cells, such as "about 2 h 3 min left"; empty until most of it is known."""
         now = time.monotonic()
         if self.results is not None and now - self._estimated > ESTIMATE_SECONDS:
             self._estimated = now
             left = time_left(read_status(self.results.path).cells)
             n_jobs = sum(bool(job.positions()) for job in list(self.jobs.values()))
             about = "about" if left.n_unknown == 0 else "more than"
-            self._left = f"{about} {duration(left.seconds / max(1, n_jobs))} left" if left.seconds else ""
+            shown = f"{about} {duration(left.seconds / max(1, n_jobs))} left"
+            self._left = shown if left.seconds and left.is_known else ""
         return self._left
 
     def kept(self) -> str:
