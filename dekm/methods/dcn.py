@@ -15,9 +15,10 @@ from dekm.methods.base import fitting
 from dekm.methods.continuation import Continuation
 from dekm.methods.deep import DeepClusterer
 from dekm.methods.iteration import Iteration, OnIteration
+from dekm.methods.soft_reset import RESET_CONSTRAINTS, SoftResets
 from dekm.methods.validation import Constraints, Integer, Number
 from dekm.metrics import label_change
-from dekm.nn.checkpoint import NO_CHECKPOINT, Checkpoint
+from dekm.nn.checkpoint import NO_CHECKPOINT, Checkpoint, copy_values
 from dekm.nn.training import Step, batches, encode, squared_error, steps_per_epoch, train
 
 FIRST_COUNT = 100  # of every cluster, as in the authors' code
@@ -76,6 +77,11 @@ class DCN(DeepClusterer):
     n_init : int, default=10
         Number of k-means++ initializations of the first K-means; the later ones start from the current
         centers.
+    reset_interval : int, default=0
+        Passes over the samples between two soft resets of the encoder with a new K-means, as in BRB, see
+        `dekm.methods.soft_reset`; 0 resets never. A reset waits for the end of an iteration.
+    reset_factor : float, default=0.8
+        Weight of the encoder's own weights in a soft reset; the rest is that of new initial weights.
     device : str or torch.device, default="auto"
         "auto" (a GPU if there is one), "cpu", "cuda" or "cuda:N".
     random_state : int, RandomState or None, default=None
@@ -108,6 +114,7 @@ class DCN(DeepClusterer):
 
     parameter_constraints: ClassVar[Constraints] = {
         **DeepClusterer.parameter_constraints,
+        **RESET_CONSTRAINTS,
         "lam": Number(0, inclusive=True),
         "epochs_per_iter": Integer(1),
         "max_iter": Integer(0),
@@ -126,6 +133,8 @@ class DCN(DeepClusterer):
         batch_size: int = 256,
         lr: float = 1e-4,
         n_init: int = 10,
+        reset_interval: int = 0,
+        reset_factor: float = 0.8,
         device: str | torch.device = "auto",
         random_state: int | np.random.RandomState | None = None,
         on_iteration: OnIteration | None = None,
@@ -139,6 +148,8 @@ class DCN(DeepClusterer):
         self.batch_size = batch_size
         self.lr = lr
         self.n_init = n_init
+        self.reset_interval = reset_interval
+        self.reset_factor = reset_factor
         self.device = device
         self.random_state = random_state
         self.on_iteration = on_iteration
@@ -177,7 +188,11 @@ class DCN(DeepClusterer):
         live = {"U": U, "labels": labels, "counts": counts}
         continuation = Continuation(self, checkpoint, step, live, random_state)
         finished = continuation.resume(stream, n_steps)["n_iter"]
+        resets = SoftResets(self, samples, n_steps)
         for n_iter in range(finished + 1, self.max_iter + 1):
+            if resets.due(n_iter - 1):
+                _, partition = resets.recluster(random_state)
+                copy_values({"U": U, "labels": labels}, {"U": partition.centers, "labels": partition.labels})
             previous = labels.clone()
             loss = train(step, islice(stream, n_steps))  # Equation (6), by Adam
             H = encode(encoder, samples)

@@ -20,9 +20,10 @@ from dekm.methods.continuation import Continuation
 from dekm.methods.deep import DeepClusterer
 from dekm.methods.iteration import Iteration, OnIteration
 from dekm.methods.soft_assignment import kl_divergence, soft_assignment, target_distribution
+from dekm.methods.soft_reset import RESET_CONSTRAINTS, SoftResets, forget_momentum
 from dekm.methods.validation import Choice, Constraints, Integer, Number
 from dekm.metrics import label_change
-from dekm.nn.checkpoint import NO_CHECKPOINT, Checkpoint
+from dekm.nn.checkpoint import NO_CHECKPOINT, Checkpoint, copy_values
 from dekm.nn.device import default_modes
 from dekm.nn.optimizers import SGD, Adam
 from dekm.nn.training import EMBEDDING_BATCH, Loss, Step, batches, encode, train
@@ -75,6 +76,11 @@ class DEC(DeepClusterer):
         Stop when the fraction of samples whose cluster changed in an iteration is smaller.
     n_init : int, default=20
         Number of k-means++ initializations of the K-means that gives the first centroids.
+    reset_interval : int, default=0
+        Passes over the samples between two soft resets of the encoder with a new K-means, as in BRB, see
+        `dekm.methods.soft_reset`; 0 resets never. `tol` then ends a fit after the last reset only.
+    reset_factor : float, default=0.8
+        Weight of the encoder's own weights in a soft reset; the rest is that of new initial weights.
     device : str or torch.device, default="auto"
         "auto" (a GPU if there is one), "cpu", "cuda" or "cuda:N".
     random_state : int, RandomState or None, default=None
@@ -109,6 +115,7 @@ class DEC(DeepClusterer):
 
     parameter_constraints: ClassVar[Constraints] = {
         **DeepClusterer.parameter_constraints,
+        **RESET_CONSTRAINTS,
         "reconstruction": Choice((True, False, "images")),
         "gamma": Number(0, inclusive=True),
         "update_interval": Integer(1),
@@ -135,6 +142,8 @@ class DEC(DeepClusterer):
         max_iter: int = 142,
         tol: float = 1e-3,
         n_init: int = 20,
+        reset_interval: int = 0,
+        reset_factor: float = 0.8,
         device: str | torch.device = "auto",
         random_state: int | np.random.RandomState | None = None,
         on_iteration: OnIteration | None = None,
@@ -152,6 +161,8 @@ class DEC(DeepClusterer):
         self.max_iter = max_iter
         self.tol = tol
         self.n_init = n_init
+        self.reset_interval = reset_interval
+        self.reset_factor = reset_factor
         self.device = device
         self.random_state = random_state
         self.on_iteration = on_iteration
@@ -188,6 +199,7 @@ class DEC(DeepClusterer):
         labels = partition.labels.clone()
         continuation = Continuation(self, checkpoint, step, {"labels": labels}, random_state)
         start = continuation.resume(stream, self.update_interval, n_iter=0, loss=nan)
+        resets = SoftResets(self, samples, self.update_interval)
         changed, loss = nan, start["loss"]
         for n_iter in range(start["n_iter"], self.max_iter + 1):
             H = encode(encoder, samples)
@@ -196,8 +208,12 @@ class DEC(DeepClusterer):
                 changed = label_change(labels, partition.labels, match=False)
             labels.copy_(partition.labels)
             self.report(Iteration(n_iter, H, *partition[:3], changed, loss))
-            if changed < self.tol or n_iter == self.max_iter:
+            if (changed < self.tol and not resets.follow(n_iter)) or n_iter == self.max_iter:
                 break
+            if resets.due(n_iter):
+                H, fresh = resets.recluster(random_state)
+                copy_values({"labels": labels, "U": U}, {"labels": fresh.labels, "U": fresh.centers})
+                forget_momentum(step, U)
             Q = torch.cat([soft_assignment(h, U.detach()) for h in H.split(EMBEDDING_BATCH)])
             P.copy_(target_distribution(Q))  # Equation (3)
             loss = train(step, islice(stream, self.update_interval))  # Equations (4) and (5)

@@ -18,6 +18,7 @@ from dekm.methods.continuation import Continuation
 from dekm.methods.deep import DeepClusterer
 from dekm.methods.iteration import Iteration, OnIteration
 from dekm.methods.representation import move_to_centroids, representation_loss
+from dekm.methods.soft_reset import RESET_CONSTRAINTS, SoftResets
 from dekm.methods.validation import MOST_RESTARTS, Choice, Constraints, Integer, Number
 from dekm.metrics import label_change
 from dekm.nn.checkpoint import NO_CHECKPOINT, Checkpoint, copy_values
@@ -81,6 +82,11 @@ class DEKM(DeepClusterer):
         Space in which elements are replaced: Y = V H, or the embedding H itself (V is the identity).
     dims : {"last", "random", "all"}, default="last"
         Elements of y' that are replaced: the last, a random one per iteration, or all (Section IV-F).
+    reset_interval : int, default=0
+        Passes over the samples between two soft resets of the encoder with a new K-means, as in BRB, see
+        `dekm.methods.soft_reset`; 0 resets never. `tol` then ends a fit after the last reset only.
+    reset_factor : float, default=0.8
+        Weight of the encoder's own weights in a soft reset; the rest is that of new initial weights.
     device : str or torch.device, default="auto"
         "auto" (a GPU if there is one), "cpu", "cuda" or "cuda:N".
     random_state : int, RandomState or None, default=None
@@ -112,6 +118,7 @@ class DEKM(DeepClusterer):
 
     parameter_constraints: ClassVar[Constraints] = {
         **DeepClusterer.parameter_constraints,
+        **RESET_CONSTRAINTS,
         "n_batches": Integer(1, words=("pass",)),
         "n_passes": Integer(1),
         "batch_size": Integer(1),
@@ -144,6 +151,8 @@ class DEKM(DeepClusterer):
         shuffle: bool = True,
         space: Literal["Y", "H"] = "Y",
         dims: Literal["last", "random", "all"] = "last",
+        reset_interval: int = 0,
+        reset_factor: float = 0.8,
         device: str | torch.device = "auto",
         random_state: int | np.random.RandomState | None = None,
         on_iteration: OnIteration | None = None,
@@ -164,6 +173,8 @@ class DEKM(DeepClusterer):
         self.shuffle = shuffle
         self.space = space
         self.dims = dims
+        self.reset_interval = reset_interval
+        self.reset_factor = reset_factor
         self.device = device
         self.random_state = random_state
         self.on_iteration = on_iteration
@@ -200,6 +211,7 @@ class DEKM(DeepClusterer):
         continuation = Continuation(self, checkpoint, step, live, random_state)
         n_steps = self.steps_of_iteration(n)
         start = continuation.resume(stream, n_steps, n_iter=0, loss=nan, inertia=nan, n_lloyd=0)
+        resets = SoftResets(self, samples, n_steps)
         previous, changed, loss = None, nan, start["loss"]
         if start["n_iter"] > 0:
             previous = Partition(live["labels"], live["centers"], start["inertia"], start["n_lloyd"])
@@ -208,19 +220,22 @@ class DEKM(DeepClusterer):
             partition = self._partition(H, previous, random_state)  # line 4
             if previous is not None:
                 changed = label_change(previous.labels, partition.labels, match=True)
-            labels, U, inertia, _ = previous = partition
-            if self.space == "Y":
-                V.copy_(sorted_eigenvectors(within_class_scatter(H, labels, U)))  # lines 5 and 6
+            self._rotate(V, H, partition)  # lines 5 and 6
             # V is overwritten in the next iteration, so the hook gets a copy that it may keep.
-            self.report(Iteration(n_iter, H, labels, U, inertia, changed, loss, V.clone()))
-            if changed < self.tol or n_iter == self.max_iter:
+            self.report(Iteration(n_iter, H, *partition[:3], changed, loss, V.clone()))
+            if (changed < self.tol and not resets.follow(n_iter)) or n_iter == self.max_iter:
                 break
+            previous = partition
+            if resets.due(n_iter):
+                H, previous = resets.recluster(random_state)
+                self._rotate(V, H, previous)
+            labels, U, inertia, n_lloyd = previous
             with precision_of_steps(H):  # as in the loss, so that only the replaced columns differ
                 Y_target.copy_(move_to_centroids(H @ V.T, U @ V.T, labels, self._columns(e, random_state)))
             del H  # its memory is free for the next embedding
             loss = train(step, islice(stream, n_steps))  # line 7
             copy_values(live, {"labels": labels, "centers": U})
-            continuation.keep(n_iter=n_iter + 1, loss=loss, inertia=inertia, n_lloyd=partition.n_iter)
+            continuation.keep(n_iter=n_iter + 1, loss=loss, inertia=inertia, n_lloyd=n_lloyd)
         self.warn_unless_converged(changed, self.tol, self.max_iter)
         return self.finish_fit(H, partition, n_iter)
 
@@ -246,6 +261,11 @@ class DEKM(DeepClusterer):
         if self.init_update == "fresh":
             return kmeans(H, self.n_clusters, n_init=n_init, random_state=random_state)
         return kmeans_update(H, previous, n_init=n_init, margin=MARGIN, random_state=random_state)
+
+    def _rotate(self, V: Float[Tensor, "e e"], H: Float[Tensor, "n e"], partition: Partition) -> None:
+        """Set V in place to the eigenvectors of S_w; in the space H it stays the identity."""
+        if self.space == "Y":
+            V.copy_(sorted_eigenvectors(within_class_scatter(H, partition.labels, partition.centers)))
 
     def _columns(self, e: int, random_state: np.random.RandomState) -> list[int]:
         """The columns of the target that are replaced; "random" draws one at every call."""

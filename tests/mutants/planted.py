@@ -85,6 +85,15 @@ MUTANTS = [
         ("P.copy_(target_distribution(Q))", "P.copy_(Q)"),
     ),
     *of(
+        "methods/soft_reset.py",
+        ("tests/methods/test_soft_reset.py",),
+        ("in pairs[:-1]:", "in pairs:"),
+        ("if (max_iter - end) * n_steps >= interval", "if end < max_iter"),
+        ("alpha=1 - factor", "alpha=factor"),
+        ("                    tensor.zero_()\n", "                    pass\n"),
+        ("n_iter <= self.iterations[-1]", "n_iter < self.iterations[-1]"),
+    ),
+    *of(
         "methods/soft_assignment.py",
         ("tests/methods/test_dec.py", REFERENCES),
         ("weight = Q**2 / Q.sum(0)", "weight = Q**2"),
