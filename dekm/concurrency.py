@@ -74,19 +74,9 @@ def run_round_robin(
 ) -> None:
     """Execute runs in several threads, of which one at a time executes Python code.
 
-    Parameters
-    ----------
-    runs : sequence of callables
-        Each calls `yield_turn` from time to time. A thread that has finished a run takes the next one.
-    n_threads : int
-        Number of threads.
-    context : callable
-        Returns the context manager that each thread enters.
-
-    Raises
-    ------
-    Exception
-        The first error of a run, after the other threads have executed all remaining runs.
+    Each run calls `yield_turn` from time to time; a thread that has finished a run takes the next one, and
+    each enters the context manager that `context` returns. The first error of a run is raised after the other
+    threads have executed all remaining runs.
     """
     scheduler, remaining, errors = RoundRobin(), iter(runs), list[Exception]()
     ended: list[threading.Semaphore] = []
@@ -129,14 +119,8 @@ def run_round_robin(
 def run_concurrently(runs: Sequence[Callable[[], None]], device: torch.device, n_bytes: int) -> None:
     """Execute runs: concurrently on a GPU, one after the other on the CPU, whose cores one run keeps busy.
 
-    Parameters
-    ----------
-    runs : sequence of callables
-        Their results do not depend on the other runs.
-    device : torch.device
-        The device of all runs.
-    n_bytes : int
-        Size of the samples; every run copies them to the device.
+    Their results do not depend on one another. `n_bytes` is the size of the samples, which each copies to the
+    device.
     """
     if device.type == "cpu" or len(runs) < 2:
         for run in runs:

@@ -18,10 +18,7 @@ def use_folder(folder: Path | None) -> None:
 def load_attribute(name: str) -> Any:
     """Import what an import path ``module:attribute`` names.
 
-    Raises
-    ------
-    InputError
-        If the name has another form, the module cannot be imported, or it has no such attribute.
+    `InputError` if the name has another form, the module cannot be imported, or it has no such attribute.
     """
     module_name, _, attribute = name.partition(":")
     if not (module_name and attribute):

@@ -17,27 +17,13 @@ from dekm.nn.training import Step
 
 @dataclass(frozen=True)
 class Continuation:
-    """The state of a fit between two iterations.
+    """The state of a fit between two iterations."""
 
-    Attributes
-    ----------
-    fit : Clusterer
-        The estimator, whose `fit` has called `start_fit`.
-    checkpoint : Checkpoint
-        Where the state is kept.
-    step : Step
-        The step of the fit, not called before `resume`.
-    live : dict of str to tensor
-        The tensors of the fit, without those of `step`; they are changed in place.
-    random_state : RandomState
-        The generator of the fit.
-    """
-
-    fit: Clusterer
-    checkpoint: Checkpoint
-    step: Step
-    live: Tensors
-    random_state: np.random.RandomState
+    fit: Clusterer  # the estimator, whose `fit` has called `start_fit`
+    checkpoint: Checkpoint  # where the state is kept
+    step: Step  # of the fit, not called before `resume`
+    live: Tensors  # the tensors of the fit, without those of `step`; they are changed in place
+    random_state: np.random.RandomState  # the generator of the fit
 
     def resume(
         self, stream: Iterator[Int[Tensor, " b"]], n_steps: int, *, n_iter: int = 0, **start: float

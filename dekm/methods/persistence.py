@@ -34,27 +34,11 @@ def write_model(
     facts: Mapping[str, Any],
     read_back: Callable[[Tensors, Facts], object],
 ) -> None:
-    """Write an estimator to a file, which appears whole or not at all.
+    """Write an estimator of a class `kind` to a file, which appears whole or not at all.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file; its folder must exist.
-    kind : str
-        Name of the estimator's class.
-    tensors : mapping of str to tensor
-        Its arrays.
-    facts : mapping of str to Any
-        The rest, stored as JSON; NumPy scalars and arrays become Python numbers and lists.
-    read_back : callable
-        Makes an estimator of what was written, or raises an exception.
-
-    Raises
-    ------
-    UnreadableError
-        If the estimator could not be read back.
-    InputError
-        If the folder does not exist or the file cannot be written.
+    `tensors` are its arrays; `facts` is the rest, stored as JSON: NumPy scalars and arrays become Python
+    numbers and lists. `read_back` makes an estimator of what was written; if it fails, that is an
+    `UnreadableError`. `InputError` if the folder does not exist or the file cannot be written.
     """
     file = Path(path)
     if not file.absolute().parent.is_dir():
@@ -94,11 +78,8 @@ def _as_json(value: Any) -> Any:
 def opened_model(path: str | Path, kind: str) -> Iterator[tuple[Tensors, Facts]]:
     """The tensors and facts that `write_model` wrote, for a block that makes an estimator of them.
 
-    Raises
-    ------
-    InputError
-        If the file is not a safetensors file, does not hold a whole estimator of class `kind`, has weights
-        that are NaN or infinite, or the block fails.
+    `InputError` if the file is not a safetensors file, does not hold a whole estimator of class `kind`, has
+    weights that are NaN or infinite, or the block fails.
     """
     file = Path(path)
     with readable(file, "safetensors file"):

@@ -27,12 +27,10 @@ from dekm.scaling import (
 def check_samples(
     estimator: BaseEstimator, X: Any, *, reset: bool, scaling: InputScaling | None = None
 ) -> Float[Tensor, "n ..."]:
-    """Validate samples, scale them and return them as a float32 tensor on the CPU.
+    """Validate the samples of an estimator, scale them and return them as a float32 tensor on the CPU.
 
     Parameters
     ----------
-    estimator : BaseEstimator
-        The estimator that the samples are passed to.
     X : array-like, sparse matrix or data frame
         Vectors (n, d), grey images (n, h, w), which get a channel axis, or images (n, h, w, c), which are
         scaled as `learn_image_scaling` says. A contiguous float32 array is not copied: an array that is
@@ -74,10 +72,8 @@ def check_samples(
 def as_given(X: Any) -> Any:
     """Samples that NumPy can read, of the type that was given.
 
-    Raises
-    ------
-    InputError
-        If X is a dataset of PyTorch, of which NumPy would make an array of tuples, or a tensor without data.
+    `InputError` for a dataset of PyTorch, of which NumPy would make an array of tuples, or a tensor without
+    data.
     """
     if isinstance(X, Dataset | DataLoader):
         raise InputError(

@@ -21,17 +21,9 @@ os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
 
 
 def resolve_device(device: str | torch.device) -> torch.device:
-    """The device of a name.
+    """The device of a name: "auto" (a GPU if there is one, otherwise the CPU), "cpu", "cuda" or "cuda:N".
 
-    Parameters
-    ----------
-    device : str or torch.device
-        "auto" (a GPU if there is one, otherwise the CPU), "cpu", "cuda" or "cuda:N".
-
-    Raises
-    ------
-    InputError
-        If the name is not one of these, or the device does not exist.
+    `InputError` if the name is not one of these, or the device does not exist.
     """
     if not isinstance(device, str | torch.device):
         raise InputError(f"device={shown(device)} should be 'auto', 'cpu', 'cuda' or 'cuda:N'.")

@@ -61,26 +61,18 @@ class Processor(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """The kernels of a processor; PyTorch's own ones by default.
+    """The kernels of a processor; PyTorch's own ones by default."""
 
-    Parameters
-    ----------
-    dense : str
-        Library of the products of matrices: "onednn", or "blas" for the one that PyTorch is built with.
-    unrolls : bool
-        Whether a convolution of images with at most as many pixels as the kernel, or its transpose, is a
-        product with a matrix (`dekm.nn.unrolled`).
-    gradients_by_patches : int
-        The gradient of the weights of a convolution is a product of patches (`dekm.nn.patches`) if the
-        feature maps have at most this number of pixels.
-    channels_by_shuffle : int
-        A transposed convolution to at most this number of channels is one dense convolution, whose channels
-        are shuffled into an image (`dekm.nn.shuffle`).
-    """
-
+    # library of the products of matrices: "onednn", or "blas" for the one that PyTorch is built with
     dense: str = "blas"
+    # whether a convolution of images with at most as many pixels as the kernel, or its transpose, is a
+    # product with a matrix (`dekm.nn.unrolled`)
     unrolls: bool = False
+    # the gradient of the weights of a convolution is a product of patches (`dekm.nn.patches`) if the feature
+    # maps have at most this number of pixels
     gradients_by_patches: int = 0
+    # a transposed convolution to at most this number of channels is one dense convolution, whose channels are
+    # shuffled into an image (`dekm.nn.shuffle`)
     channels_by_shuffle: int = 0
 
 

@@ -44,20 +44,9 @@ def seeded(seed: int, device: torch.device) -> Iterator[None]:
 def build_network(network: BuildNetwork | str, shape: tuple[int, ...], embedding_dim: int) -> Network:
     """The network for samples of a shape, on the CPU, with the weights that it comes with.
 
-    Parameters
-    ----------
-    network : callable or str
-        Maps the shape of a sample and the embedding dimension to a module with the submodules ``encoder`` and
-        ``decoder``; or its import path "module:attribute".
-    shape : tuple of int
-        Shape of a sample.
-    embedding_dim : int
-        Dimension e of the embedding.
-
-    Raises
-    ------
-    InputError
-        If the network cannot be built, or does not map samples to embeddings and back.
+    `network` maps the shape of a sample and the embedding dimension to a module with the submodules
+    ``encoder`` and ``decoder``, or is its import path "module:attribute". `InputError` if it cannot be built,
+    or does not map samples to embeddings and back.
     """
     build = load_attribute(network) if isinstance(network, str) else network
     name = f"network={shown(network)}"

@@ -15,24 +15,12 @@ from dekm.nn.training import Step, train
 
 @dataclass(frozen=True)
 class Epoch:
-    """One epoch of a pretraining.
+    """One epoch of a pretraining."""
 
-    Attributes
-    ----------
-    n_epoch : int
-        Number of epochs so far, those of all stages together.
-    n_epochs : int
-        Number of epochs of all stages together.
-    loss : float
-        Mean loss of the batches.
-    layer : int or None
-        The layer that the epoch trained, from 1 on; None for an epoch of the whole network.
-    """
-
-    n_epoch: int
-    n_epochs: int
-    loss: float
-    layer: int | None
+    n_epoch: int  # number of epochs so far, those of all stages together
+    n_epochs: int  # of all stages together
+    loss: float  # mean loss of the batches
+    layer: int | None  # the layer that the epoch trained, from 1 on; None for the whole network
 
 
 OnEpoch = Callable[[Epoch], None]

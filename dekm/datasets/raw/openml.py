@@ -28,24 +28,13 @@ FIELDS = {"source": str, "columns": list, "target": (str, type(None)), "cells": 
 
 
 class Stored(NamedTuple):
-    """The table of a dataset.
+    """The table of a dataset."""
 
-    Attributes
-    ----------
-    columns : list of str
-        Names of all columns.
-    numbers : float64 array of shape (n, d)
-        Those columns, in their order, that hold numbers; NaN where a cell is empty.
-    cells : dict of str to list of str
-        The other columns: of categories or texts.
-    target : str or None
-        The column that OpenML takes for the label.
-    """
-
-    columns: list[str]
+    columns: list[str]  # names of all columns
+    # those columns (n, d), in their order, that hold numbers, float64; NaN where a cell is empty
     numbers: np.ndarray
-    cells: dict[str, list[str]]
-    target: str | None
+    cells: dict[str, list[str]]  # the other columns: of categories or texts
+    target: str | None  # the column that OpenML takes for the label
 
 
 def is_address(path: object) -> bool:

@@ -19,13 +19,7 @@ NETWORK_ERRORS = (URLError, TimeoutError, ConnectionError, HTTPException)  # of 
 
 
 class TransferError(Exception):
-    """Why a file could not be copied.
-
-    Attributes
-    ----------
-    final : bool
-        Whether another attempt is useless.
-    """
+    """Why a file could not be copied; `final` tells whether another attempt is useless."""
 
     def __init__(self, reason: str, *, final: bool) -> None:
         super().__init__(without_secrets(" ".join(reason.split())))
@@ -34,21 +28,11 @@ class TransferError(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of one transfer.
+    """Limits of one transfer."""
 
-    Attributes
-    ----------
-    max_bytes : int
-        Size that the file may have at most.
-    timeout : float
-        Seconds without data after which a connection is closed.
-    end : float
-        Time on the monotonic clock after which the transfer is given up.
-    """
-
-    max_bytes: int
-    timeout: float
-    end: float
+    max_bytes: int  # size that the file may have at most
+    timeout: float  # seconds without data after which a connection is closed
+    end: float  # time on the monotonic clock after which the transfer is given up
 
 
 def longest_seconds(max_bytes: int) -> float:

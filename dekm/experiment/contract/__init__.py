@@ -11,15 +11,7 @@ __all__ = ["CHECKS", "CheckSkippedError", "Subject", "run_checks"]
 
 
 def run_checks(subject: Subject) -> Iterator[tuple[str, str]]:
-    """Run all checks.
-
-    Yields
-    ------
-    result : {"passed", "failed", "skipped"}
-        Of one check.
-    text : str
-        What is checked, and why it failed or was skipped.
-    """
+    """Run all checks; yield "passed", "failed" or "skipped" of each, what is checked, and why it failed."""
     for check in CHECKS:
         what = inspect.getdoc(check) or ""
         result, reason = "passed", ""
