@@ -136,6 +136,11 @@ COMMANDS: dict[str, tuple[Any, ...]] = {
             nargs="*",
             default=[],
         ),
+        file(
+            "--reference",
+            "published set whose runs are shown beside those of the results, where they can be compared",
+            default=None,
+        ),
         several("--label", "name of a method in the table", "METHOD=LABEL", "labels"),
     ),
     "publish": (

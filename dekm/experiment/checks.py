@@ -14,6 +14,7 @@ from dekm.experiment.config_file import check_values
 from dekm.experiment.own_code import find_misdefined, find_unusable, variant_settings
 from dekm.experiment.schema import describe_schema, read_schema, read_texts, validator
 from dekm.outside import use_folder
+from dekm.results.published import read_published
 from dekm.results.result_set import RESERVED
 
 FIG5_METHODS = {"pca_k_means", "ae_k_means", "dec", "dekm"}
@@ -108,6 +109,8 @@ def find_impossible(experiment: Experiment) -> Iterator[str]:
     published = experiment.pretrained
     if published and not os.path.isdir(os.path.join(published, "pretrained")):  # noqa: PTH112, PTH118 (as above)
         yield f"pretrained={shown(published)} should be a folder of results that has a folder 'pretrained'."
+    if experiment.reference:
+        yield from _find_unusable_reference(Path(experiment.reference), list(experiment.config["datasets"]))
     for name, block in experiment.blocks.items():
         yield from _find_impossible_sizes("figures.fig1" if name == FIG1 else f"datasets.{name}", block)
     valid = list(experiment.config["datasets"])
@@ -119,6 +122,16 @@ def find_impossible(experiment: Experiment) -> Iterator[str]:
             yield f"show: {shown(method)} should be one of the methods {', '.join(experiment.methods)}."
     if "fig5" in experiment.figures and not FIG5_METHODS & set(experiment.methods):
         yield f"figures.fig5: the methods should have at least one of {', '.join(sorted(FIG5_METHODS))}."
+
+
+def _find_unusable_reference(reference: Path, datasets: list[str]) -> Iterator[str]:
+    try:
+        published = set(read_published(reference)["dataset"])
+    except (InputError, OSError) as error:
+        yield f"reference: {error}"
+        return
+    if published.isdisjoint(datasets):
+        yield f"reference={shown(str(reference))} should have a run on one of {', '.join(datasets)}."
 
 
 def _find_impossible_sizes(place: str, block: DatasetBlock) -> Iterator[str]:

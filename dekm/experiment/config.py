@@ -99,6 +99,17 @@ class Experiment:
         return list(self.config["methods"])
 
     @property
+    def reference(self) -> str | None:
+        """Published set of results whose runs are shown beside those of the experiment."""
+        return self.get("reference", None)
+
+    @property
+    def protocol(self) -> str:
+        """Name of the protocol with a digest of what it says, which may change from version to version."""
+        name = self.get("protocol", "paper")
+        return f"{name}-{digest(PROTOCOLS[name])[:8]}"
+
+    @property
     def pretrained(self) -> str | None:
         """Folder of results whose pretrained autoencoders are taken where they fit."""
         return self.get("pretrained", None)

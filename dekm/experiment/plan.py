@@ -17,6 +17,7 @@ def write_plan(experiment: Experiment) -> None:
         "written": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         "cells": all_cells(experiment),
         "left_out": experiment.left_out,
+        "protocol": experiment.protocol,
     }
     write_json(ResultSet(experiment.results).plan_file, plan)
 

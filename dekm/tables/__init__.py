@@ -20,6 +20,7 @@ from dekm.tables.clusters import clusters, clusters_grid, figures_of_run, shown_
 from dekm.tables.loading import Labels, LoadedResults, load_cells, read_facts, warnings_note
 from dekm.tables.partitions import partitions, partitions_grid
 from dekm.tables.ranks import mean_ranks, ranks_grid
+from dekm.tables.reference import with_reference, without_gaps
 from dekm.tables.rendering.grid import Grid
 from dekm.tables.rendering.html import to_html
 from dekm.tables.rendering.latex import to_latex
@@ -62,6 +63,7 @@ def write_table3(
     *,
     strategies: Sequence[str] = (),
     show: Sequence[str] = (),
+    reference: Path | None = None,
     labels: Labels | None = None,
     left_out: Mapping[str, str] | None = None,
     deviations: Mapping[tuple[str, str], str] | None = None,
@@ -76,9 +78,10 @@ def write_table3(
 
     `paper_file` is the CSV file of the paper's Table III, in the same folder as ``claims.csv``; `strategies`
     are methods that appear only in the claims, and `show` those whose clusters are shown, by default the best
-    row, where there are true labels, K-means and DEKM; `left_out` has the reason for each dataset that was
-    left out on purpose, and `deviations`, by dataset and method, in what the settings of a cell differ from
-    the paper's. `InputError` if a file of the paper does not exist or lacks a column.
+    row, where there are true labels, K-means and DEKM; `reference` is a published set, whose runs are rows
+    below ours; `left_out` has the reason for each dataset that was left out on purpose, and `deviations`, by
+    dataset and method, in what the settings of a cell differ from the paper's. `InputError` if a file of the
+    paper does not exist or lacks a column, or the reference cannot be read.
     """
     result_set = ResultSet(results)
     everything = [(dataset, method) for dataset in datasets for method in (*methods, *strategies)]
@@ -86,10 +89,11 @@ def write_table3(
     cells_of_table = [cell for cell in everything if cell[1] in methods]
     found = load_cells(results, runs, cells_of_table, labels=labels, left_out=left_out, deviations=deviations)
     paper = read_table(paper_file, *TABLE3_COLUMNS)
-    cells, further = table3(found, paper), further_cells(found)
+    beside = with_reference(found, results, reference) if reference else found
+    cells, further = table3(beside, paper), further_cells(beside)
     others = [dataset for dataset in datasets if dataset not in set(paper["dataset"])]
     warned = [warnings_note(read_facts(result_set.data(dataset))) for dataset in datasets]
-    pages: list[Page] = [(cells, score_grid(cells, [starts_caption(found.runs), *warned]))]
+    pages: list[Page] = [(cells, score_grid(cells, [starts_caption(beside.runs), *warned]))]
     if others and len(measured := partitions(found, others)):
         pages.append((measured, partitions_grid(measured)))
     addresses, figures = _pages_of_runs(result_set, found.records, folder), {}
@@ -98,7 +102,7 @@ def write_table3(
         pages.append((rows, clusters_grid(rows, run, addresses.get(run, ""))))
         figures[pages[-1][1].name] = figures_of_run(result_set, run)
     pages.append((further, further_grid(further)))
-    ranks = mean_ranks(cells)
+    ranks = mean_ranks(without_gaps(cells))
     ranked = ranks_grid(ranks, not_in_paper(cells))
     if len(others) < len(datasets):
         claimed = load_cells(results, runs, everything, deviations=deviations)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from dekm.tables.loading import KEYS, LoadedResults
+from dekm.tables.reference import is_published
 from dekm.tables.statistics.inference import LEVEL, Difference, paired, welch
 
 PERCENT = {"acc", "nmi", "ari", "f1"}
@@ -93,9 +94,10 @@ def table3(results: LoadedResults, paper: pd.DataFrame) -> pd.DataFrame:
 
 
 def not_in_paper(cells: pd.DataFrame) -> set[str]:
-    """Methods of which the paper has no number; empty if it has none of any method that is shown."""
+    """Our methods of which the paper has no number; empty if it has none of any method that is shown."""
     found = set(cells.loc[cells["paper_quoted"].notna(), "method"])
-    return set(cells["method"]) - found if found else set()
+    ours = set(cells.loc[~is_published(cells["method"]), "method"])
+    return ours - found if found else set()
 
 
 def rename_paper(paper: pd.DataFrame) -> pd.DataFrame:

@@ -5,14 +5,17 @@ import logging
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from dekm.errors import InputError, shown
-from dekm.files import atomic_file, write_text
+from dekm.files import atomic_file, write_manifest, write_text
+from dekm.markup import to_csv
+from dekm.results.published import FILE
 from dekm.results.record import Record, read_record
 from dekm.results.result_set import ResultSet
-from dekm.results.status import read_status
+from dekm.results.status import read_or_empty, read_status
 from dekm.tables import write_table2, write_table3
 from dekm.tables.loading import Labels, read_facts
 
@@ -54,7 +57,9 @@ def publish(
     before = {file: identity(file) for pattern in WRITTEN for file in out.glob(pattern)}
     write_table2(results, datasets, paper / TABLE2, out)
     write_table3(results, datasets, rows, paper / TABLE3, out, labels=labels, deviations=deviations)
-    write_text(out / "runs.csv", pd.DataFrame(map(row, seeds)).to_csv(index=False))
+    protocol = read_or_empty(result_set.plan_file).get("protocol", "")
+    table = pd.DataFrame([row(seed) | {"protocol": protocol} for seed in seeds])
+    write_text(out / FILE, to_csv(table))
     for seed in runs:
         copy(seed.checked("history"), out / "history" / f"{file_name(seed)}.csv")
     for figure in sorted(
@@ -66,6 +71,7 @@ def publish(
             logger.info("removed: %s, which these results do not have", file)
             file.unlink()
     write_text(out / "README.md", readme(results, seeds, with_verdicts=(out / "verdicts.md").is_file()))
+    write_manifest(out)
 
 
 def publish_pretrained(results: Path, out: Path, architecture: str) -> None:
@@ -133,7 +139,21 @@ def row(seed: Record) -> dict[str, object]:
     made = {"data": facts["data"], "pretrained": facts.get("pretrained"), "key": facts["key"]}
     settings = {"settings": json.dumps(facts["settings"]), "commit": facts.get("commit")}
     identity = {"stage": seed.stage, "dataset": facts["dataset"], "subject": seed.subject}
-    return identity | {"seed": facts["seed"]} | seed.metrics | settings | made | {"created": facts["created"]}
+    identity |= {"label": seed.label, "in_table": seed.in_table, "seed": facts["seed"]}
+    made |= {"machine": machine(facts), "created": facts["created"]}
+    return identity | seed.metrics | settings | made
+
+
+def machine(facts: Mapping[str, Any]) -> str:
+    """The machine of a seed in one line, which the rows of a reference name."""
+    threads, torch = facts.get("threads"), facts["versions"].get("torch")
+    parts = (
+        facts.get("device"),
+        facts.get("platform"),
+        threads and f"{threads} threads",
+        torch and f"PyTorch {torch}",
+    )
+    return ", ".join(filter(None, parts))
 
 
 def readme(results: Path, seeds: Sequence[Record], *, with_verdicts: bool) -> str:

@@ -540,6 +540,21 @@ def test_published_autoencoders_are_in_a_folder_of_results_and_jobs_are_told_of_
     assert "pretrained" not in job_settings(Experiment(MINIMAL), "pretrain", "digits", "conv")
 
 
+def test_a_reference_is_a_published_set_with_one_of_the_datasets(tmp_path: Path) -> None:
+    assert "should be a published set of results; it holds no runs.csv." in mistakes_of(
+        {"reference": str(tmp_path)}
+    )
+    header = "stage,dataset,subject,seed,data,pretrained,created,label,in_table,protocol,machine,acc\n"
+    row = "cluster,usps,dec,0,d,,now,DEC,True,paper,cpu,0.5\n"
+    (tmp_path / "runs.csv").write_text(header + row)
+    text = mistakes_of({"reference": str(tmp_path)})
+    assert f"reference='{tmp_path}' should have a run on one of digits." in text
+    (tmp_path / "runs.csv").write_text(header + row.replace("usps", "digits"))
+    assert read_experiment(MINIMAL | {"reference": str(tmp_path)}, SCHEMA_FILE).reference == str(tmp_path)
+    (tmp_path / "runs.csv").write_text(header + row.replace("0.5", "5"))
+    assert "acc=5 should be in [0, 1]" in mistakes_of({"reference": str(tmp_path)})
+
+
 def test_figure_1_cannot_show_more_classes_than_there_are() -> None:
     config = {"figures": {"fig1": {"dataset": "digits", "n_classes": 99}}}
     assert "figures.fig1.n_classes=99 should be <= 10 classes" in mistakes_of(config)

@@ -22,7 +22,8 @@ from dekm.methods import DEFINITION, find_method
 FOLDER = Path(__file__).parent
 ROOT = FOLDER.parents[1]
 PAGE = (ROOT / "docs" / "extending.md").read_text()
-FILES = ("pull.py", "wine.py", "residual.py", "outside.yaml", "Snakefile", "bars.py")
+FILES = ("pull.py", "wine.py", "residual.py", "outside.yaml", "Snakefile", "bars.py", "hour.yaml")
+KEYS = {label: i for i, label in enumerate(("DEKM, residual", "DEKM, 100 steps"))}
 LABELS = ("K-means", "DEKM, 100 steps", "DEKM, residual", "Pull", "AE+Ward")
 
 
@@ -72,7 +73,7 @@ class Folder:
 
 def test_the_page_leads_to_a_table_with_a_method_a_network_a_loader_and_a_figure(tmp_path: Path) -> None:
     folder = Folder(tmp_path)
-    check, run, predict = commands()
+    check, run, predict, publish, hour = commands()
     assert "17 passed, 0 failed" in folder.run(check)
     folder.run(run.replace("--cores all", "--cores 2"))
     results = tmp_path / "results" / "outside"
@@ -102,6 +103,18 @@ def test_the_page_leads_to_a_table_with_a_method_a_network_a_loader_and_a_figure
     assert "name the estimator by --define estimator=pull:Pull, if you trust it" in folder.run(
         without, ok=False
     )
+
+    folder.run(publish)
+    shown = folder.run(hour.replace("--cores all", "--cores 2"))
+    rows = [line.split("|")[1].strip() for line in shown.splitlines() if line.startswith("| ")]
+    assert rows[2:] == ["Pull harder", *(f"{label} (published)" for label in sorted(LABELS, key=KEYS.get))]
+    assert "published in outside, not run here: cpu" in shown
+    assert "Pull harder, DEKM, 100 steps (published), Pull (published), AE+Ward (published)." in shown
+    taken = folder.path / "results" / "hour" / "pretrained" / "wine" / "mlp" / "seed0" / "facts.json"
+    assert "origin" in json.loads(taken.read_text())
+    assert [path.name for path in (folder.path / "results" / "hour" / "runs" / "wine").iterdir()] == [
+        "harder"
+    ]
 
     folder.edit("pull.py", '"""K-means on', '"""A docstring, K-means on')
     assert folder.planned() == set()

@@ -53,6 +53,7 @@ rule table:
         ),
         pages=lambda wildcards: rules.pages.input,
         strategies=cells_of_figure("fig4", STRATEGIES),
+        published=[f"{EXPERIMENT.reference}/runs.csv"] if EXPERIMENT.reference else [],
         paper=ROOT / "resources/paper/table3.csv",
         claims=ROOT / "resources/paper/claims.csv",
     output:
@@ -91,6 +92,7 @@ rule table:
         methods=EXPERIMENT.methods,
         strategies=[*STRATEGIES] if "fig4" in EXPERIMENT.figures else [],
         show=EXPERIMENT.get("show", []),
+        reference=["--reference", EXPERIMENT.reference] if EXPERIMENT.reference else [],
         labels=LABELS,
         left_out=LEFT_OUT,
         folder=output_folder,
@@ -100,12 +102,13 @@ rule table:
     shell:
         "python -m dekm table --results {params.results:q} --datasets {params.datasets:q}"
         " --methods {params.methods:q} --strategies {params.strategies:q} --show {params.show:q} {params.labels} {params.left_out}"
-        " --paper {input.paper:q} --out {params.folder:q} 2> {log:q}"
+        " {params.reference:q} --paper {input.paper:q} --out {params.folder:q} 2> {log:q}"
 
 
 use rule table as table_of_dataset with:
     input:
         cells=lambda wildcards: cells(wildcards.dataset),
+        published=[f"{EXPERIMENT.reference}/runs.csv"] if EXPERIMENT.reference else [],
         paper=ROOT / "resources/paper/table3.csv",
         claims=ROOT / "resources/paper/claims.csv",
     output:
@@ -120,6 +123,7 @@ use rule table as table_of_dataset with:
         methods=EXPERIMENT.methods,
         strategies=[],
         show=EXPERIMENT.get("show", []),
+        reference=["--reference", EXPERIMENT.reference] if EXPERIMENT.reference else [],
         labels=LABELS,
         left_out="",
         folder=output_folder,

@@ -1,0 +1,98 @@
+"""Published runs of somebody else beside one's own, in the cells where both are the same experiment."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from dekm.results.published import read_published
+from dekm.results.result_set import ResultSet
+from dekm.results.status import read_or_empty
+from dekm.tables.loading import KEYS, LoadedResults, read_facts, subsample_note
+
+MARK = "@"  # in the key of a published row, method@set, which no key of a method has
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What has to be the same in two experiments on a dataset, so that their scores can be compared."""
+
+    data: str  # digest
+    protocol: str
+    seeds: tuple[int, ...]
+
+
+def is_published(methods: pd.Series) -> pd.Series:
+    """Mask of the rows of a reference, by their methods."""
+    return methods.str.contains(MARK, regex=False)
+
+
+def with_reference(found: LoadedResults, results: Path, reference: Path) -> LoadedResults:
+    """Add the runs of a published set, as rows of their own below ours.
+
+    A row is a method with a run on one of our datasets. A cell counts where the digest of the data, the
+    protocol and the seeds are ours, and names the machine; otherwise it has no runs, and its reason says what
+    differs. `InputError` if the set cannot be read.
+    """
+    result_set, published = ResultSet(results), read_published(reference)
+    plan = read_or_empty(result_set.plan_file)
+    datasets = dict(zip(found.cells["dataset"], found.cells["dataset_label"], strict=True))
+    facts = {dataset: read_facts(result_set.data(dataset)) for dataset in datasets}
+    rows, runs = [], [found.runs]
+    shown = published[published["dataset"].isin(list(datasets))]
+    for method, label in dict(zip(shown["method"], shown["label"], strict=True)).items():
+        for dataset, dataset_label in datasets.items():
+            theirs = shown[(shown["dataset"] == dataset) & (shown["method"] == method)]
+            differs = _difference(theirs, _terms(plan, facts[dataset], dataset))
+            keys = (dataset, dataset_label, f"{method}{MARK}{reference.name}", f"{label} (published)")
+            rows.append((*keys, _reason(theirs, differs, facts[dataset], reference.name)))
+            if not differs:
+                runs.append(
+                    theirs.drop(columns=KEYS, errors="ignore").assign(**dict(zip(KEYS, keys, strict=True)))
+                )
+    cells = pd.DataFrame(rows, columns=found.cells.columns)
+    return replace(found, runs=pd.concat(runs), cells=pd.concat([found.cells, cells], ignore_index=True))
+
+
+def _terms(plan: Mapping[str, Any], facts: Mapping[str, Any], dataset: str) -> Terms:
+    """Those of our experiment, as it was planned."""
+    planned = ("cluster", dataset)
+    cells = [cell for cell in plan.get("cells", ()) if (cell.get("stage"), cell.get("dataset")) == planned]
+    seeds = {seed for cell in cells for seed in cell.get("seeds", ())}
+    return Terms(facts.get("digest", ""), plan.get("protocol", ""), tuple(sorted(seeds)))
+
+
+def _difference(theirs: pd.DataFrame, ours: Terms) -> str:
+    """Why the published runs of a cell are no runs of our experiment; empty if they are."""
+    if theirs.empty:
+        return "no run is published"
+    data, protocols = set(theirs["data"]), sorted(set(theirs["protocol"]))
+    if data != {ours.data}:
+        return f"other data: digest {', '.join(sorted(data))[:12]} instead of {ours.data[:12] or 'none'}"
+    if protocols != [ours.protocol] or not ours.protocol:
+        known = [name or "not known" for name in (*protocols, ours.protocol)]
+        return f"protocol {', '.join(known[:-1])} instead of {known[-1]}"
+    if (seeds := tuple(sorted(theirs["seed"]))) != ours.seeds:
+        both = [", ".join(map(str, found)) or "none" for found in (seeds, ours.seeds)]
+        return f"seeds {both[0]} instead of {both[1]}"
+    return ""
+
+
+def _reason(theirs: pd.DataFrame, differs: str, facts: Mapping[str, Any], name: str) -> str:
+    if differs:
+        return f"not comparable with {name}: {differs}" if len(theirs) else f"{differs} in {name}"
+    machines = " and ".join(sorted(set(theirs["machine"]))) or "a machine that is not recorded"
+    return "; ".join(filter(None, (subsample_note(facts), f"published in {name}, not run here: {machines}")))
+
+
+def without_gaps(cells: pd.DataFrame) -> pd.DataFrame:
+    """The cells without published rows that lack a score which any of our methods has, for ranks."""
+    known = cells[cells["mean"].notna()]
+    columns = ["dataset", "metric"]
+    ours = known[~is_published(known["method"])]
+    n_needed = len(ours[columns].drop_duplicates())
+    counts = known.merge(ours[columns].drop_duplicates(), on=columns)["method"].value_counts()
+    kept = set(counts[counts >= n_needed].index)
+    return cells[~is_published(cells["method"]) | cells["method"].isin(kept)]
