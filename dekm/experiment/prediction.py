@@ -15,8 +15,8 @@ from dekm.datasets.user.formats import TABLES, format_of
 from dekm.datasets.user.own import find_path, own_dataset
 from dekm.datasets.user.table_files import Form, open_table
 from dekm.errors import InputError, shown
-from dekm.experiment.assignments import distances_and_margins, write_assignments
 from dekm.experiment.history import scores
+from dekm.experiment.records import distances_and_margins, write_assignments
 from dekm.methods import KNOWN, METHODS, Method, find_method
 from dekm.methods.base import Clusterer
 from dekm.methods.persistence import Saved

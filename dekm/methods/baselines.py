@@ -170,6 +170,7 @@ class PCAKMeans(KMeans):
             self.variance, svd_solver=pca_solver(learned_pca["n_samples_"], learned_pca["n_features_in_"])
         )
         set_learned(self.pca_, without_prefix("pca_.", tensors), learned_pca)
+        # The arrays of a part have its name and a point before their own.
         super()._restore({name: value for name, value in tensors.items() if "." not in name}, facts)
 
 

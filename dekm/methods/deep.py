@@ -199,4 +199,5 @@ class DeepClusterer(Clusterer):
         self.decoder_ = copy.deepcopy(self.autoencoder_.module_.decoder)
         if decoder := without_prefix("decoder_.", tensors):  # one that was trained along
             self.decoder_.load_state_dict(decoder)
+        # The arrays of a part have its name and a point before their own.
         super()._restore({name: value for name, value in tensors.items() if "." not in name}, facts)

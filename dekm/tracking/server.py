@@ -109,6 +109,7 @@ def server_errors(address: str) -> Iterator[None]:
     try:
         yield
     except (MlflowException, RequestException) as error:
+        # Requests nests its errors: the innermost "[Errno 111] Connection refused" says why.
         found = re.search(r"(?:Caused by |\[Errno \d+\] )(?:.*\[Errno \d+\] )?([^'\")]+)", str(error))
         reason = found[1].strip() if found else first_line(error)
         raise InputError(f"the MLflow server {address} could not be updated: {reason}.") from error

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dekm.experiment.assignments import distances_and_margins, write_assignments
+from dekm.experiment.records import distances_and_margins, write_assignments
 from dekm.files import write_json, write_manifest
 from dekm.methods import METHODS
 from dekm.results.data import SampleNames

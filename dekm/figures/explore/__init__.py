@@ -8,8 +8,7 @@ import re
 from pathlib import Path
 
 from dekm.figures.explore.contents import describe, gather
-from dekm.figures.explore.encoding import encode_array, encode_image, encode_json
-from dekm.figures.explore.pictures import sheet, strip
+from dekm.figures.explore.pictures import encode_array, encode_image, encode_json, sheet, strip
 from dekm.files.reading import readable
 from dekm.files.writing import write_text
 from dekm.results.folders import Record, read_record

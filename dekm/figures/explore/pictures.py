@@ -1,12 +1,15 @@
-"""The images of a page: one sheet of all samples, and a row of the decoded centers."""
+"""Images of a page side by side; images, arrays and descriptions as text that stays within its element."""
 
+import base64
+import gzip
 import io
-from typing import NamedTuple
+import json
+from typing import Any, NamedTuple
 
 import numpy as np
 from PIL import Image
 
-from dekm.results.pictures import to_image, value_range
+from dekm.results.pictures import data_url, to_image, value_range
 
 MAX_PIXELS = 16_000_000  # of a sheet: larger ones do not fit into the memory of a phone
 MAX_SIDE = 64  # pixels of an image on it
@@ -49,3 +52,24 @@ def paste(images: list[Image.Image], columns: int) -> Pictures:
     whole.save(content, *(("JPEG",) if coloured else ("PNG",)), quality=90, subsampling=0)
     kind = "image/jpeg" if coloured else "image/png"
     return Pictures(content.getvalue(), kind, {"h": h, "w": w, "columns": columns})
+
+
+def encode_json(value: Any) -> str:
+    """A value as JSON without any ``<``, so that it may stand in a script element."""
+    return json.dumps(value, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def encode_array(array: np.ndarray) -> dict[str, str]:
+    """The type of an array and its compressed values; counts and indices get the smallest type for them."""
+    if array.dtype.kind in "iu":
+        array = array.astype(np.min_scalar_type(int(array.max(initial=0))))
+    little = array.astype(array.dtype.newbyteorder("<"))
+    values = gzip.compress(np.ascontiguousarray(little).tobytes(), 6, mtime=0)
+    return {"type": array.dtype.name, "values": base64.b64encode(values).decode()}
+
+
+def encode_image(pictures: Pictures) -> str | None:
+    """A file as a data URL; None without images."""
+    if not pictures.content:
+        return None
+    return data_url(pictures.content, pictures.kind)

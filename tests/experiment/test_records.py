@@ -2,7 +2,7 @@ import csv
 
 import numpy as np
 
-from dekm.experiment.assignments import COLUMNS, distances_and_margins, write_assignments
+from dekm.experiment.records import COLUMNS, distances_and_margins, write_assignments
 from dekm.results.data import SampleNames
 
 
