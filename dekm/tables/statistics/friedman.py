@@ -23,18 +23,34 @@ def _statistic(values: np.ndarray) -> float:
 
 
 def friedman(values: np.ndarray) -> float:
-    """p-value of Friedman's test that all methods have the same mean rank, of scores (n_datasets, n_methods).
+    """Friedman test of the hypothesis that all methods have the same mean rank.
 
-    NaN for fewer than three methods or two datasets, or if all methods are equal.
+    Parameters
+    ----------
+    values : numpy.ndarray of shape (n_datasets, n_methods)
+        Scores.
+
+    Returns
+    -------
+    float
+        p-value; NaN for fewer than three methods or two datasets, or if all methods are equal.
     """
     return float(stats.chi2.sf(_statistic(values), values.shape[1] - 1))
 
 
 def iman_davenport(values: np.ndarray) -> float:
-    """p-value of Friedman's test with the F statistic of Iman and Davenport, which is less conservative.
+    """Friedman's test with the F statistic of Iman and Davenport, which is less conservative.
 
-    NaN as for `friedman`. If all datasets rank the methods alike, F is infinite, and the probability of that
-    among all rankings is returned.
+    Parameters
+    ----------
+    values : numpy.ndarray of shape (n_datasets, n_methods)
+        Scores.
+
+    Returns
+    -------
+    float
+        p-value; NaN as for `friedman`. If all datasets rank the methods alike, F is infinite, and the
+        probability of that among all rankings is returned.
     """
     n_datasets, n_methods = values.shape
     statistic = _statistic(values)
@@ -46,9 +62,17 @@ def iman_davenport(values: np.ndarray) -> float:
 
 
 def critical_difference(n_methods: int, n_datasets: int) -> float:
-    """Smallest significant difference of two mean ranks at `LEVEL`: Nemenyi test, Demšar (2006), Equation 6.
+    """Smallest significant difference of two mean ranks: Nemenyi test, Demšar (2006), Equation 6.
 
-    NaN for fewer than three methods or two datasets.
+    Parameters
+    ----------
+    n_methods, n_datasets : int
+        Numbers of ranked methods and of datasets.
+
+    Returns
+    -------
+    float
+        Difference at `LEVEL`; NaN for fewer than three methods or two datasets.
     """
     if n_datasets < 2 or n_methods < 3:
         return float("nan")
@@ -59,8 +83,19 @@ def critical_difference(n_methods: int, n_datasets: int) -> float:
 def is_separable(p: float, difference: float, n_methods: int) -> bool:
     """Whether the critical difference can tell methods apart.
 
-    `p` is that of the test that all mean ranks are equal; the Nemenyi test presumes its rejection. False also
-    if the critical difference is more than half of the largest possible one, n_methods - 1: then it separates
-    hardly more than the first from the last.
+    Parameters
+    ----------
+    p : float
+        p-value of the test that all mean ranks are equal; the Nemenyi test presumes its rejection.
+    difference : float
+        Critical difference.
+    n_methods : int
+        Number of methods.
+
+    Returns
+    -------
+    bool
+        False also if the critical difference is more than half of the largest possible one, n_methods - 1:
+        then it separates hardly more than the first from the last.
     """
     return bool(p <= LEVEL and difference <= (n_methods - 1) / 2)

@@ -104,9 +104,17 @@ def from_value(mean: Any, sd: Any, n: Any, value: Any, n_value: Any = np.inf) ->
 
 
 def paired(a: np.ndarray, b: np.ndarray) -> Difference:
-    """Difference of two methods whose runs are paired, as those of one seed are: the mean of ``a - b``.
+    """Difference of two methods whose runs are paired, as those of one seed are.
 
-    Scores (n,) are in percent, in the same order of the seeds; n - 1 degrees of freedom.
+    Parameters
+    ----------
+    a, b : numpy.ndarray of shape (n,)
+        Scores in percent, in the same order of the seeds.
+
+    Returns
+    -------
+    Difference
+        Mean of ``a - b``, with n - 1 degrees of freedom.
     """
     differences = a - b
     sd = differences.std(ddof=1) if len(a) > 1 else np.nan
@@ -116,10 +124,20 @@ def paired(a: np.ndarray, b: np.ndarray) -> Difference:
 def welch(
     mean_a: Any, sd_a: Any, n_a: Any, mean_b: Any, sd_b: Any, n_b: Any, resolution: Any = RESOLUTION
 ) -> Difference:
-    """Difference of two independent samples of unequal variance: the mean of a minus that of b.
+    """Difference of two independent samples of unequal variance.
 
-    A standard deviation of NaN counts as 0, one below `resolution` as that. The degrees of freedom are those
-    of Welch and Satterthwaite; 0 if either sample has fewer than two runs.
+    Parameters
+    ----------
+    mean_a, sd_a, n_a, mean_b, sd_b, n_b : float or array-like
+        Mean, standard deviation and number of runs of each; a standard deviation of NaN counts as 0.
+    resolution : float or array-like
+        Smallest standard deviation.
+
+    Returns
+    -------
+    Difference
+        Mean of a minus mean of b, with the degrees of freedom of Welch and Satterthwaite; 0 if either sample
+        has fewer than two runs.
     """
     n_a, n_b = np.maximum(n_a, 1).astype(float), np.maximum(n_b, 1).astype(float)
     a, b = (_spread(sd, resolution) ** 2 / n for sd, n in ((sd_a, n_a), (sd_b, n_b)))
@@ -133,9 +151,18 @@ def _spread(sd: Any, resolution: Any) -> Any:
 
 
 def holm(p_values: Any) -> np.ndarray:
-    """p-values (m,) of any dependence adjusted for their number, at most 1: Holm (1979).
+    """p-values adjusted for their number, Holm (1979).
 
-    Those at most `LEVEL` contain a false rejection with at most that probability.
+    Parameters
+    ----------
+    p_values : array-like of shape (m,)
+        p-values under any dependence.
+
+    Returns
+    -------
+    numpy.ndarray of shape (m,)
+        Adjusted p-values, at most 1: those at most `LEVEL` contain a false rejection with at most that
+        probability.
     """
     p = np.asarray(p_values, float)
     order = np.argsort(p)
@@ -147,8 +174,17 @@ def holm(p_values: Any) -> np.ndarray:
 def at_least(n: int, p_values: Any) -> float:
     """p-value of the alternative that at least n of m alternatives are true, Benjamini and Heller (2008).
 
-    `n` is from 1 (the test of Simes) to m (the largest p-value); the m p-values are independent or positively
-    dependent.
+    Parameters
+    ----------
+    n : int
+        From 1 (the test of Simes) to m (the largest p-value).
+    p_values : array-like of shape (m,)
+        p-values of the m alternatives, independent or positively dependent.
+
+    Returns
+    -------
+    float
+        p-value.
     """
     largest = np.sort(np.asarray(p_values, float))[n - 1 :]
     return float((len(largest) / np.arange(1, len(largest) + 1) * largest).min())
