@@ -34,10 +34,12 @@ if TYPE_CHECKING:
     from dekm.methods.deep import DeepClusterer
     from dekm.methods.dekm import DEKM
     from dekm.methods.dkm import DKM
+    from dekm.methods.edesc import EDESC
     from dekm.methods.iteration import Iteration
     from dekm.methods.n2d import N2D
     from dekm.methods.spectral import SpectralClustering
     from dekm.methods.umap_gmm import UMAPGMM
+    from dekm.methods.vade import VaDE
 
 __version__ = "0.1.0"
 __all__ = [
@@ -45,6 +47,7 @@ __all__ = [
     "DEC",
     "DEKM",
     "DKM",
+    "EDESC",
     "N2D",
     "UMAPGMM",
     "AEKMeans",
@@ -55,6 +58,7 @@ __all__ = [
     "KMeans",
     "PCAKMeans",
     "SpectralClustering",
+    "VaDE",
 ]
 
 HOME = {  # the module of every public class
@@ -68,6 +72,8 @@ HOME = {  # the module of every public class
     "DEKM": "dekm.methods.dekm",
     "SpectralClustering": "dekm.methods.spectral",
     "UMAPGMM": "dekm.methods.umap_gmm",
+    "EDESC": "dekm.methods.edesc",
+    "VaDE": "dekm.methods.vade",
     "N2D": "dekm.methods.n2d",
     "Clusterer": "dekm.methods.base",
     "DeepClusterer": "dekm.methods.deep",

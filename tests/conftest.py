@@ -124,6 +124,8 @@ def make_method(tiny: Callable[..., Any]) -> Callable[..., Any]:
             "device": "cpu",
             "random_state": 0,
         }
+        if name == "vade":  # the embedding of a network that is hardly trained is small
+            small["lr"] = 1e-5
         estimator = row.load()
         known = {key: value for key, value in small.items() if key in estimator._get_param_names()}
         return estimator(n_clusters, **known | dict(row.params) | params)

@@ -110,6 +110,8 @@ METHODS: dict[str, Method] = {
     "spectral": Method("Spectral clustering", "dekm.methods.spectral:SpectralClustering", of_paper=False),
     "umap_gmm": Method("UMAP+GMM", "dekm.methods.umap_gmm:UMAPGMM", of_paper=False, extra="umap"),
     "n2d": Method("N2D", "dekm.methods.n2d:N2D", "matching", of_paper=False, extra="umap"),
+    "edesc": Method("EDESC", "dekm.methods.edesc:EDESC", "mlp", of_paper=False),
+    "vade": Method("VaDE", "dekm.methods.vade:VaDE", "mlp", of_paper=False),
 }
 
 

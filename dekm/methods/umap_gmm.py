@@ -6,13 +6,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import torch
 from jaxtyping import Float
-from sklearn.mixture import GaussianMixture
 from torch import Tensor
 
 from dekm.clustering.kmeans import Partition
 from dekm.errors import InputError, first_line
 from dekm.methods.base import fitting
 from dekm.methods.iteration import Iteration, OnIteration
+from dekm.methods.mixture import fit_mixture
 from dekm.methods.nearest import NearestSample
 from dekm.methods.validation import Constraints, Integer, Number
 
@@ -140,14 +140,9 @@ def gaussian_mixture(
 
     `InputError` if the points do not determine so many Gaussians.
     """
-    points = H.cpu().double().numpy()
-    mixture = GaussianMixture(n_clusters, n_init=n_init, random_state=random_state)
-    try:
-        labels = mixture.fit(points).predict(points)
-    except ValueError as error:
-        raise InputError(
-            f"n_clusters={n_clusters} Gaussians do not fit {len(points)} samples: {first_line(error)}."
-        ) from error
+    settings: dict[str, Any] = {"covariance_type": "full", "n_init": n_init}
+    mixture, points = fit_mixture(H, n_clusters, **settings, random_state=random_state)
+    labels = mixture.predict(points)
     centers = torch.from_numpy(mixture.means_.astype(np.float32)).to(H.device)
     members = torch.from_numpy(labels.astype(np.int64)).to(H.device)
     inertia = float(((H - centers[members]) ** 2).sum(dtype=torch.float64))

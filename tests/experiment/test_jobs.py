@@ -45,6 +45,8 @@ SETTINGS = {
     "spectral": {"n_init": 2},
     "umap_gmm": {"n_epochs": 30},
     "n2d": {"n_epochs": 30},
+    "edesc": {"n_init": 2, "max_iter": 1},
+    "vade": {"max_iter": 1, "epochs_per_iter": 1, "lr": 1e-5},
 }
 
 

@@ -14,7 +14,7 @@ soft_method = pytest.mark.parametrize(
     "name", [name for name, row in METHODS.items() if hasattr(row.load(), "predict_proba")]
 )
 TRAINS_ITS_DECODER = {"dcec": {"images"}, "idec": {"blobs", "images"}, "dcn": {"blobs", "images"}}
-TRAINS_ITS_DECODER["dkm"] = TRAINS_ITS_DECODER["dcn"]
+TRAINS_ITS_DECODER |= dict.fromkeys(("dkm", "edesc", "vade"), TRAINS_ITS_DECODER["dcn"])
 
 
 @every_kind
@@ -86,7 +86,7 @@ def test_soft_assignments_of_dec_are_those_of_its_equation(make_method, blobs):
 
 def test_methods_without_soft_assignments_have_no_probabilities(make_method):
     assert {name for name in METHODS if hasattr(make_method(name), "predict_proba")} == {
-        "dec", "dcec", "idec", "dkm",
+        "dec", "dcec", "idec", "dkm", "edesc", "vade",
     }  # fmt: skip
 
 

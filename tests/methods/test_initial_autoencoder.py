@@ -7,7 +7,7 @@ import torch
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 
-from dekm import DCN, DEC, DEKM, DKM, AEKMeans
+from dekm import DCN, DEC, DEKM, DKM, EDESC, AEKMeans, VaDE
 from dekm.errors import InputError
 from dekm.methods.autoencoder import Autoencoder
 from tests.helpers.methods import assert_same, deep_method
@@ -70,6 +70,8 @@ class PretrainingReachedError(Exception):
         (DEC, (4, 8, 8, 1), "mlp", 10),
         (DCN, (4, 6), "mlp", 10),
         (DKM, (4, 8, 8, 1), "mlp", 3),
+        (VaDE, (4, 8, 8, 1), "mlp", 10),
+        (EDESC, (4, 8, 8, 1), "mlp", 15),
     ],
 )
 def test_without_an_autoencoder_a_method_pretrains_the_published_one(
@@ -84,6 +86,8 @@ def test_without_an_autoencoder_a_method_pretrains_the_published_one(
     found, found_shape = reached.value.args
     assert found_shape == shape
     given = {"architecture": architecture, "embedding_dim": embedding_dim, "device": "cpu"}
+    if method is EDESC:
+        given |= {"hidden": (500, 500, 1000), "n_epochs": 50, "batch_size": 512}
     assert found == {**Autoencoder().get_params(), **given, "random_state": found["random_state"]}
 
 
