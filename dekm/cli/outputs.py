@@ -190,10 +190,7 @@ def sync(results: list[Path], store: str | None, follow: float | None, done: Pat
 
 
 def ui(store: Path, port: int) -> None:
-    """Update the MLflow store and serve its UI on the loopback interface until interrupted.
-
-    `InputError` if the port cannot be used or there are no runs.
-    """
+    """Update the MLflow store and serve its UI on the loopback interface until interrupted."""
     from dekm.tracking.store import sync_all
     from dekm.tracking.ui import all_results, check_port, serve
 

@@ -21,8 +21,5 @@ FIGURES = {
 
 
 def write_figure(name: str, inputs: Sequence[Path], folder: Path) -> None:
-    """Write the figure `name`, a key of `FIGURES`, into a folder; its module says what the inputs are.
-
-    `InputError` if an input is invalid.
-    """
+    """Write the figure `name`, a key of `FIGURES`; its module says what the inputs are."""
     import_module(f"{__name__}.{FIGURES[name]}").write(inputs, folder)

@@ -75,10 +75,7 @@ def sample(seed: int = 0) -> dict[str, np.ndarray]:
 
 
 def draw(points: dict[str, np.ndarray], table: pd.DataFrame) -> Figure:
-    """Draw three panels side by side with the paper's entropy and the corrected one below.
-
-    The first row of each panel in `table`, as `entropies` returns it, is used.
-    """
+    """Draw three panels side by side with the paper's entropy and the corrected one below."""
     titles = {
         "a": "Uniform",
         "b": "Two Gaussians of variance 1",

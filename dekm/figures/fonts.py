@@ -30,10 +30,7 @@ def use_installed_fonts(figure: Figure) -> None:
 
 @cache
 def find_fonts(characters: frozenset[str]) -> list[str]:
-    """Names of few installed fonts, without serifs if possible, that together have the characters.
-
-    Those that no font has are named in a warning.
-    """
+    """Few installed fonts, if possible without serifs, that have the characters; a warning names others."""
     left, chosen = set(characters), list[str]()
     while left:
         covered = {name: left & have for name, have in _other_fonts().items() if left & have}

@@ -22,10 +22,7 @@ NUMBERS = ("mean_rank", "n_datasets", "iman_davenport_p", "critical_difference",
 
 
 def groups(ranks: Sequence[float], difference: float) -> list[tuple[int, int]]:
-    """Find the maximal groups of methods whose mean ranks do not differ significantly.
-
-    A group is the positions of its first and last method.
-    """
+    """First and last of each maximal group of methods whose mean ranks do not differ significantly."""
     found: list[tuple[int, int]] = []
     for first, low in enumerate(ranks):
         last = max(i for i, rank in enumerate(ranks) if rank - low < difference)

@@ -64,10 +64,7 @@ def draw_confusion(
 
 
 def draw_samples(images: np.ndarray, shown: pd.DataFrame, title: str) -> Figure:
-    """Draw one row per cluster: the images nearest to its center, a gap, and the most ambiguous ones.
-
-    `images` (n, h, w, c) are in [0, 1]; `shown` is as `Record.typical` returns it.
-    """
+    """One row per cluster of images (n, h, w, c) in [0, 1]: typical ones, a gap, and the most ambiguous ones."""
     clusters = shown["cluster"].unique()
     n_shown = int(shown["place"].max())
     starts = {"typical": 0.0, "ambiguous": n_shown + 0.4}  # widths of an image

@@ -48,10 +48,7 @@ def write_samples(file: Path, samples: StoredSamples) -> None:
 
 
 def read_samples(file: Path, parts: Sequence[str], remedy: str = "") -> StoredSamples:
-    """Read some parts of a file of samples, named as in `StoredSamples`.
-
-    `InputError` if the file does not exist or holds something else.
-    """
+    """Read some parts of a file of samples, named as in `StoredSamples`; `InputError` if it lacks them."""
     wanted = [name for part in parts for name in (("X", *SPARSE) if part == "X" else (part,))]
     arrays: dict[str, Any] = dict(read_arrays(file, {name: FORMS[name] for name in wanted}, remedy))
     with readable(file, "file of prepared data", remedy=remedy):

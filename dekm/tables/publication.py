@@ -75,10 +75,7 @@ def publish(
 
 
 def publish_pretrained(results: Path, out: Path, architecture: str) -> None:
-    """Copy the autoencoders of an architecture with their facts, from which ``pretrained`` takes them.
-
-    `InputError` if there is none.
-    """
+    """Copy the autoencoders of an architecture with their facts; `InputError` if there is none."""
     source, target = ResultSet(results), ResultSet(out)
     seeds = [seed for seed in published_seeds(source, "pretrain") if seed.subject == architecture]
     if not seeds:

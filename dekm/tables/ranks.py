@@ -57,10 +57,7 @@ def _tests(values: np.ndarray) -> tuple[float, float, float, bool]:
 
 
 def ranks_grid(ranks: pd.DataFrame, outside: Collection[str] = ()) -> Grid:
-    """Table of the mean ranks, one row per method, in the order of the ranks by ACC.
-
-    The caption names the methods `outside`, which the paper's table does not have.
-    """
+    """Table of the mean ranks in the order of those by ACC; the caption names methods that are not the paper's."""
     by_key = {(row["metric"], row["method"]): row["mean_rank"] for _, row in ranks.iterrows()}
     labels = dict(zip(ranks["method"], ranks["method_label"], strict=True))
     metrics = ranks["metric"].unique()

@@ -48,10 +48,7 @@ WITHOUT_LABELS = (
 
 
 def score_grid(cells: pd.DataFrame, more: Sequence[str] = ()) -> Grid:
-    """Table III, methods by datasets and metrics, with the paper's numbers beside ours.
-
-    `more` are further sentences of its caption.
-    """
+    """Table III with the paper's numbers beside ours; `more` are further sentences of its caption."""
     caption = " ".join(filter(None, [_score_caption(cells), *more]))
     return _grid("table3", f"Table III: {RESULTS.lower()}" if _has_paper(cells) else RESULTS, cells, caption)
 
@@ -169,10 +166,7 @@ def _seeds(cells: pd.DataFrame) -> str:
 
 
 def starts_caption(runs: pd.DataFrame) -> str:
-    """Sentence on the groups of methods that start from the same autoencoders wherever both were run.
-
-    Empty if no run started from one.
-    """
+    """Sentence on the methods that start from the same autoencoders wherever both were run; else empty."""
     groups: list[tuple[list[str], dict[tuple[str, int], str]]] = []
     started = runs[runs["pretrained"] != ""]
     for label, rows in started.groupby("method_label", sort=False):

@@ -151,10 +151,7 @@ def _mark_current(client: "MlflowClient", run: Any, keys: Collection[str]) -> No
 
 
 def is_replaced(tags: Mapping[str, str], keys: Collection[str], ids: Collection[str]) -> bool:
-    """Whether newer results have replaced a stored run: tables and figures, or a seed under its key.
-
-    `keys` and `ids` are those of the complete seeds in the folder of results.
-    """
+    """Whether newer results replace a stored run: tables and figures, or a seed under a complete key."""
     return tags["stage"] == "outputs" or (tags["key"] in keys and tags["id"] not in ids)
 
 

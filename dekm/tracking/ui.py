@@ -37,10 +37,7 @@ def all_results(store: Path) -> list[Path]:
 
 
 def follow_runs(results: Sequence[Path], store: Path | str, seconds: float) -> None:
-    """Update the store every so many seconds until the parent process exits; an update that fails is logged.
-
-    Without `results` those in the folder of the store at each update.
-    """
+    """Update the store, without `results` from all in its folder, until the parent process exits."""
     parent = os.getppid()
     with _each_text_once():
         while os.getppid() == parent:

@@ -129,10 +129,7 @@ def _count_labels(file: Path) -> int | None:
 def array_shape(
     file: Path, array: str | None = None, label_array: str | None = None, samples: str | None = None
 ) -> tuple[int, ...]:
-    """Shape of the samples in a file of arrays, of which as little as possible is read.
-
-    `InputError` if the file is damaged, or it is unclear which array is meant.
-    """
+    """Shape of the samples in a file of arrays, of which as little as possible is read; see `select`."""
     shape = shapes(file)[select(file, array, label_array).samples]
     return (shape[-1], *shape[:-1]) if samples == "last" else shape
 

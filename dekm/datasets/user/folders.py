@@ -38,10 +38,7 @@ def list_files(folder: Path, suffixes: tuple[str, ...]) -> tuple[list[Path], np.
 
 
 def visible_files(folder: Path) -> list[Path]:
-    """All files in a folder and its subfolders without hidden files and system files; links are followed.
-
-    Raises `InputError` if a subfolder cannot be read.
-    """
+    """All files in a folder and its subfolders but hidden ones and those of systems; links are followed."""
     return sorted(file for file in _walk(folder, (folder.resolve(),)) if file.is_file())
 
 
