@@ -64,7 +64,7 @@ def draw_confusion(
 
 
 def draw_samples(images: np.ndarray, shown: pd.DataFrame, title: str) -> Figure:
-    """One row per cluster of images (n, h, w, c) in [0, 1]: typical ones, a gap, and the most ambiguous ones."""
+    """One row per cluster of images (n, h, w, c) in [0, 1]: typical ones, a gap, and ambiguous ones."""
     clusters = shown["cluster"].unique()
     n_shown = int(shown["place"].max())
     starts = {"typical": 0.0, "ambiguous": n_shown + 0.4}  # widths of an image

@@ -57,7 +57,7 @@ def _tests(values: np.ndarray) -> tuple[float, float, float, bool]:
 
 
 def ranks_grid(ranks: pd.DataFrame, outside: Collection[str] = ()) -> Grid:
-    """Table of the mean ranks in the order of those by ACC; the caption names methods that are not the paper's."""
+    """Table of the mean ranks in the order of those by ACC; the caption names methods not of the paper."""
     by_key = {(row["metric"], row["method"]): row["mean_rank"] for _, row in ranks.iterrows()}
     labels = dict(zip(ranks["method"], ranks["method_label"], strict=True))
     metrics = ranks["metric"].unique()
