@@ -11,6 +11,7 @@ References
 
 import math
 from collections.abc import Iterator
+from functools import cache
 
 import torch
 from jaxtyping import Float, Int
@@ -19,9 +20,10 @@ from torch.nn.functional import one_hot
 
 from dekm.concurrency import yield_turn
 
-# Distances in memory at a time; those on the CPU fit into its cache.
-ELEMENTS_CUDA = 2**27
+# Distances in memory at a time: they fit into the cache of a CPU, or into an eighth of the memory of a GPU.
+ELEMENTS_CUDA = 2**27  # at most
 ELEMENTS_CPU = 2**18
+DISTANCE_BYTES = 24  # of a distance in float64 and float32, and of the term beside it
 
 # A float32 distance has an error of about 2e-7 of the squared norms of its points. At this fraction of the
 # squared norms, the sum of the distances and the probabilities of k-means++ have errors of about 0.02 %.
@@ -220,4 +222,11 @@ def blocks(X: Float[Tensor, "n e"], n_distances: int) -> tuple[Float[Tensor, "b 
 
 def distances_at_once(X: Tensor) -> int:
     """Number of distances in memory at a time on the device of `X`."""
-    return ELEMENTS_CUDA if X.is_cuda else ELEMENTS_CPU
+    return elements_of_gpu(X.device) if X.is_cuda else ELEMENTS_CPU
+
+
+@cache
+def elements_of_gpu(device: torch.device) -> int:
+    """The same of a GPU, by all its memory: what is free changes, and the sums with the number of terms."""
+    _, total = torch.cuda.mem_get_info(device)
+    return min(ELEMENTS_CUDA, total // (8 * DISTANCE_BYTES))

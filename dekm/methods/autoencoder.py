@@ -79,6 +79,9 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):
         Samples per step.
     lr : float, default=1e-3
         Learning rate of Adam.
+    capture : {"auto", True, False}, default="auto"
+        Whether the training steps on a GPU, also those of the method that starts from this autoencoder, are
+        captured as a CUDA graph (`dekm.nn.capture`); "auto" captures the paper's networks and no `network`.
     progress : bool, default=False
         Whether to show a progress bar over the epochs.
     device : str or torch.device, default="auto"
@@ -128,6 +131,7 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):
         "n_epochs": Integer(0),
         "batch_size": Integer(1),
         "lr": Number(0, inclusive=True),
+        "capture": Choice(("auto", True, False)),
     }
 
     def __init__(
@@ -145,6 +149,7 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):
         n_epochs: int = 200,
         batch_size: int = 256,
         lr: float = 1e-3,
+        capture: bool | str = "auto",
         progress: bool = False,
         device: str | torch.device = "auto",
         random_state: int | np.random.RandomState | None = None,
@@ -161,6 +166,7 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):
         self.n_epochs = n_epochs
         self.batch_size = batch_size
         self.lr = lr
+        self.capture = capture
         self.progress = progress
         self.device = device
         self.random_state = random_state
@@ -298,9 +304,12 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):
         self._check_network()
         shape = self.sample_shape_
         if self.network is not None:
-            return build_network(self.network, shape, self.embedding_dim)
-        architecture = "conv" if self._is_convolutional() else "mlp"
-        return empty_network(shape, architecture, self.embedding_dim, self.channels, self.hidden)
+            network = build_network(self.network, shape, self.embedding_dim)
+        else:
+            architecture = "conv" if self._is_convolutional() else "mlp"
+            network = empty_network(shape, architecture, self.embedding_dim, self.channels, self.hidden)
+        network.capture = self.network is None if self.capture == "auto" else bool(self.capture)
+        return network
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -180,7 +180,8 @@ class DCN(DeepClusterer):
             labels[index] = nearest_center(h, U)  # Equation (7)
             move_centers(U, counts, h, labels[index])  # Equation (8)
 
-        step = Step(loss_of, network.parameters(), lr=self.lr, after=assign_and_move)
+        moved: dict[str, Any] = {"after": assign_and_move, "changed": (U, labels, counts)}
+        step = Step(loss_of, network.parameters(), lr=self.lr, network=network, **moved)
         stream = batches(
             len(samples), self.batch_size, generator=generator, reshuffle=True, device=samples.device
         )

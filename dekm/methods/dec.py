@@ -25,6 +25,7 @@ from dekm.methods.validation import Choice, Constraints, Integer, Number
 from dekm.metrics import label_change
 from dekm.nn.checkpoint import NO_CHECKPOINT, Checkpoint, copy_values
 from dekm.nn.device import default_modes
+from dekm.nn.networks import Network
 from dekm.nn.optimizers import SGD, Adam
 from dekm.nn.training import EMBEDDING_BATCH, Loss, Step, batches, encode, train
 
@@ -192,7 +193,7 @@ class DEC(DeepClusterer):
             return mse_loss(network.decoder(h), x) + self.gamma * divergence if reconstruct else divergence
 
         trained = network if reconstruct else encoder
-        step = self._step(loss_of, [*trained.parameters(), U], reconstruct)
+        step = self._step(loss_of, [*trained.parameters(), U], network, reconstruct)
         stream = batches(
             len(samples), self.batch_size, generator=generator, reshuffle=False, device=samples.device
         )
@@ -227,13 +228,15 @@ class DEC(DeepClusterer):
         check_is_fitted(self)
         return soft_assignment(*self.embed_beside_centers(X)).cpu().numpy()
 
-    def _step(self, loss: Loss, parameters: Sequence[nn.Parameter], reconstruct: bool) -> Step:
+    def _step(
+        self, loss: Loss, parameters: Sequence[nn.Parameter], network: Network, reconstruct: bool
+    ) -> Step:
         name = self.optimizer
         if name == "auto":
             name = "adam" if reconstruct else "sgd"
         lr = LR[name] if self.lr == "auto" else float(self.lr)
         optimizer = Adam if name == "adam" else partial(SGD, momentum=self.momentum)
-        return Step(loss, parameters, lr=lr, optimizer=optimizer)
+        return Step(loss, parameters, lr=lr, optimizer=optimizer, network=network)
 
     def published_autoencoder(self, samples: Float[Tensor, "n ..."]) -> Autoencoder:
         """Fully connected with e = 10."""

@@ -202,7 +202,8 @@ class DEKM(DeepClusterer):
                 return loss
             return loss + e / x[0].numel() * squared_error(network.decoder(h), x)
 
-        step = Step(loss_of, (network if self.reconstruction else encoder).parameters(), lr=self.lr)
+        trained = network if self.reconstruction else encoder
+        step = Step(loss_of, trained.parameters(), lr=self.lr, network=network)
         stream = self._batches(n, generator, samples.device)
         live = {
             "labels": torch.empty(n, dtype=torch.int64, device=samples.device),

@@ -168,7 +168,7 @@ class DKM(DeepClusterer):
             h = encoder(x)
             return squared_error(network.decoder(h), x) + self.lam * soft_kmeans_loss(h, U, alpha)
 
-        step = Step(loss_of, [*network.parameters(), U], lr=self.lr)
+        step = Step(loss_of, [*network.parameters(), U], lr=self.lr, network=network)
         stream = batches(
             len(samples), self.batch_size, generator=generator, reshuffle=True, device=samples.device
         )

@@ -32,10 +32,11 @@ def convolution_sides(side: int) -> tuple[list[int], list[int]]:
 
 
 class Network(nn.Module):
-    """An encoder f and a decoder g."""
+    """An encoder f and a decoder g; `capture` is whether steps on a GPU are captured as a CUDA graph."""
 
     encoder: nn.Module
     decoder: nn.Module
+    capture = True
 
     def forward(self, x: Float[Tensor, "b ..."]) -> Float[Tensor, "b ..."]:
         """The reconstruction g(f(x))."""

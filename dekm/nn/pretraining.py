@@ -55,7 +55,7 @@ def pretrain(
     if layerwise:
         settings: dict[str, Any] = {"batch_size": batch_size, "lr": lr, "noise": noise}
         pretrain_layers(autoencoder, X, stages, **settings, generator=generator)
-    step = Step(loss, autoencoder.parameters(), lr=lr)
+    step = Step(loss, autoencoder.parameters(), lr=lr, network=autoencoder)
     stream = batches(len(X), batch_size, generator=generator, reshuffle=True, device=X.device)
     return stages.run(step, stream)
 
@@ -95,6 +95,7 @@ def pretrain_layers(
             drop_code=0.0 if down is encoders[-1] else noise,
             lr=lr,
             generator=draws,
+            network=autoencoder,
         )
         stages.run(step, stream, generator=draws)
         inputs = encode(encode_layer, inputs)
@@ -114,6 +115,7 @@ def denoising_step(
     drop_code: float,
     lr: float,
     generator: torch.Generator,
+    network: Network | None = None,
 ) -> Step:
     """A step on the squared error between the inputs and their reconstruction under dropout.
 
@@ -129,4 +131,4 @@ def denoising_step(
         return squared_error(decode_layer(drop(encode_layer(drop(x, drop_input)), drop_code)), x)
 
     parameters = chain(encode_layer.parameters(), decode_layer.parameters())
-    return Step(loss, parameters, lr=lr, generator=generator)
+    return Step(loss, parameters, lr=lr, generator=generator, network=network)

@@ -6,10 +6,12 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from dekm.concurrency import capture_stream, yield_turn
+from dekm.concurrency import yield_turn
 from dekm.errors import InputError
 from dekm.nn.allocator import keep_freed_memory
+from dekm.nn.capture import WARM_UP, CapturedStep
 from dekm.nn.device import precision_of_steps, tensor_cores
+from dekm.nn.networks import Network
 from dekm.nn.optimizers import Adam, Optimizer
 from dekm.nn.own_network import evaluation
 
@@ -17,7 +19,6 @@ EMBEDDING_BATCH = 2048  # samples
 # Bytes of the images that are embedded at once. Their feature maps are about eight times as large: on a CPU
 # they stay in the cache, on a GPU they bound the memory.
 IMAGE_BYTES = {"cpu": 2**21, "cuda": 2**26}
-WARM_UP = 3  # steps before a capture, which initialize the CUDA libraries
 
 Loss = Callable[[Int[Tensor, " b"]], Float[Tensor, ""]]
 
@@ -26,7 +27,7 @@ class Step:
     """One step of an optimizer on the loss of a batch.
 
     On a GPU the whole step, including `after`, is captured as a CUDA graph after a few calls, and the later
-    calls replay the graph. The results are the same.
+    calls replay the graph (`dekm.nn.capture`). The results are the same.
 
     Parameters
     ----------
@@ -44,6 +45,10 @@ class Step:
         The generator that `loss` draws random numbers from, on the device of the parameters.
     after : callable or None
         Called with the indices of the batch after the update of the parameters; changes tensors in place.
+    changed : iterable of Tensor
+        The tensors that `after` changes.
+    network : Network or None
+        The network of `loss`: a step may change its buffers, and it says whether to capture the step.
     """
 
     def __init__(
@@ -55,6 +60,8 @@ class Step:
         optimizer: Callable[..., Optimizer] = Adam,
         generator: torch.Generator | None = None,
         after: Callable[[Int[Tensor, " b"]], None] | None = None,
+        changed: Iterable[Tensor] = (),
+        network: Network | None = None,
     ) -> None:
         self.loss = loss
         self.parameters = list(parameters)
@@ -63,23 +70,20 @@ class Step:
         self.after = after
         device = self.parameters[0].device
         self.optimizer = optimizer(self.parameters, lr=lr)
-        self._side_stream = capture_stream(device) if device.type == "cuda" else None
+        self._captured: CapturedStep | None = None
         if device.type == "cpu":
             keep_freed_memory()
-        self._warm_up = WARM_UP
-        self._replay: Callable[[Tensor], Tensor] | None = None
+        elif network is None or network.capture:
+            buffers = () if network is None else network.buffers()
+            others = [*self.optimizer.tensors().values(), *changed, *buffers]
+            self._captured = CapturedStep(self._step, self.parameters, others, generator)
 
     def __call__(self, index: Int[Tensor, " b"]) -> Float[Tensor, ""]:
         """Take a step and return the loss before it, as a tensor on the device: reading it would wait."""
-        if self._side_stream is None:
+        if index.device.type == "cpu":
             return self._step(index)
-        with torch.cuda.device(index.device):
-            if self._warm_up > 0:
-                self._warm_up -= 1
-                return self._step_aside(index, self._side_stream)
-            if self._replay is None:
-                self._replay = self._capture(index, self._side_stream)
-            return self._replay(index)
+        with torch.cuda.device(index.device), tensor_cores():
+            return self._step(index) if self._captured is None else self._captured(index)
 
     def tensors(self) -> dict[str, Tensor]:
         """The parameters and the state of the optimizer by name; the tensors change with every step."""
@@ -87,9 +91,9 @@ class Step:
         return parameters | self.optimizer.tensors()
 
     def capture(self, index: Int[Tensor, " b"]) -> None:
-        """On a GPU, take the steps of the warm-up and capture the graph, which all later steps replay."""
-        if self._side_stream is not None:
-            for _ in range(self._warm_up + 1):
+        """Where the step is captured, take the steps of the warm-up, of which the last captures the graph."""
+        if self._captured is not None:
+            for _ in range(WARM_UP):
                 self(index)
 
     def _step(self, index: Int[Tensor, " b"]) -> Float[Tensor, ""]:
@@ -101,29 +105,6 @@ class Step:
             with torch.no_grad():
                 self.after(index)
         return loss.detach()
-
-    def _step_aside(self, index: Int[Tensor, " b"], side: torch.cuda.Stream) -> Float[Tensor, ""]:
-        """A step on the stream of the later capture, as PyTorch demands of the steps before a capture."""
-        current = torch.cuda.current_stream()
-        side.wait_stream(current)
-        with torch.cuda.stream(side), tensor_cores():
-            loss = self._step(index)
-        current.wait_stream(side)
-        return loss
-
-    def _capture(self, index: Int[Tensor, " b"], side: torch.cuda.Stream) -> Callable[[Tensor], Tensor]:
-        graph, static_index = torch.cuda.CUDAGraph(), index.clone()
-        if self.generator is not None:
-            graph.register_generator_state(self.generator)
-        with torch.cuda.graph(graph, stream=side), tensor_cores():
-            loss = self._step(static_index)
-
-        def replay(index: Tensor) -> Tensor:
-            static_index.copy_(index)
-            graph.replay()
-            return loss.clone()  # the next replay overwrites `loss`
-
-        return replay
 
 
 def train(step: Step, stream: Iterable[Int[Tensor, " b"]]) -> float:

@@ -219,3 +219,10 @@ def test_cluster_means_are_those_of_the_members(noise):
     means = lloyd.cluster_means(torch.from_numpy(noise), torch.from_numpy(labels), 7).numpy()
     expected = [noise[labels == i].mean(0, dtype=np.float64) for i in range(7)]
     np.testing.assert_allclose(means, expected, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize(("gib", "elements"), [(8, 2**33 // 192), (80, 2**27)])
+def test_the_distances_at_once_on_a_gpu_take_an_eighth_of_its_memory(gib, elements, monkeypatch):
+    monkeypatch.setattr("torch.cuda.mem_get_info", lambda device: (0, gib * 2**30))
+    assert lloyd.elements_of_gpu.__wrapped__(torch.device("cuda", 0)) == elements
+    assert elements * lloyd.DISTANCE_BYTES <= gib * 2**30 / 8

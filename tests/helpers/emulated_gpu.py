@@ -335,6 +335,8 @@ class Functions(TorchFunctionMode):
             raise GpuError("numpy of a tensor on the GPU")
         if marked and (name in WAITS or (name == "__getitem__" and masks(args[1]))):
             wait_for_device()
+        if capturing and on_gpu and name in ("tensor", "as_tensor") and not marked:
+            raise GpuError("a copy between devices in a capture")
         if any(g.device.type != ("cuda" if on_gpu else "cpu") for g in values if isinstance(g, CpuGenerator)):
             raise GpuError(f"{name}: the generator is on the other device")
         if marked and not given and name != "copy_":

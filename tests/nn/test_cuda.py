@@ -14,13 +14,14 @@ from torch import nn
 from dekm import Autoencoder
 from dekm.concurrency import run_concurrently
 from dekm.datasets import DATASETS, preparation
+from dekm.errors import InputError
 from dekm.experiment.jobs import cluster_cell, pretrain_cell
 from dekm.files import read_json
 from dekm.methods import METHODS
 from dekm.nn.convolution import Convolution
 from dekm.nn.networks import ConvAutoencoder, MLPAutoencoder, xavier_initialize
 from dekm.nn.own_network import build_network, seeded
-from dekm.nn.training import WARM_UP, Step, batches, squared_error
+from dekm.nn.training import Step, batches, squared_error
 from tests.helpers.checkpoints import InterruptedTrainingError, Memory
 from tests.helpers.networks import random_network
 from tests.helpers.prepared_files import files
@@ -40,9 +41,8 @@ def trained(network, X, *, captured):
         x = X[index]
         return squared_error(network(x), x)
 
-    step = Step(loss, network.parameters(), lr=1e-3)
-    if not captured:
-        step._warm_up = 10
+    network.capture = captured
+    step = Step(loss, network.parameters(), lr=1e-3, network=network)
     stream = batches(len(X), 32, generator=torch.Generator().manual_seed(0), reshuffle=True, device=X.device)
     losses = [float(step(next(stream))) for _ in range(10)]
     return torch.cat([value.detach().flatten() for value in network.parameters()]).cpu(), losses
@@ -89,10 +89,32 @@ def test_captured_steps_update_the_statistics_of_batch_normalization(device):
     assert losses[0] == pytest.approx(losses[1], rel=1e-4)
 
 
+class Waiting(nn.Linear):
+    """A layer that waits for the device."""
+
+    def forward(self, x):
+        return super().forward(x) * (2 if float(x.detach().sum()) > -1 else 1)
+
+
+def waiting_network(shape, embedding_dim):
+    module = nn.Module()
+    module.encoder, module.decoder = Waiting(*shape, embedding_dim), nn.Linear(embedding_dim, *shape)
+    return module
+
+
+def test_a_network_of_a_user_that_waits_for_the_device_is_trained_unless_its_capture_is_asked(
+    blobs, make_method, tiny
+):
+    start = tiny(network=waiting_network, device="cuda")
+    assert np.isfinite(make_method("dekm", autoencoder=start, device="cuda").fit(blobs.X).embedding_).all()
+    with pytest.raises(InputError, match="capture=False of the autoencoder"):
+        start.set_params(capture=True).fit(blobs.X)
+
+
 def test_a_network_with_random_layers_is_deterministic(blobs, make_method, tiny):
     fitted = []
     for _ in range(2):
-        start = tiny(network=random_network, device="cuda").fit(blobs.X)
+        start = tiny(network=random_network, capture=True, device="cuda").fit(blobs.X)
         fitted.append(make_method("dcn", autoencoder=FrozenEstimator(start), device="cuda").fit(blobs.X))
     np.testing.assert_array_equal(fitted[0].embedding_, fitted[1].embedding_)
     np.testing.assert_array_equal(fitted[0].predict(blobs.X), fitted[0].labels_)
@@ -125,14 +147,12 @@ def test_a_method_is_deterministic(name, device, make_method, tiny, images):
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_a_method_with_captured_steps_equals_the_method_without_captures(
-    name, make_method, images, monkeypatch
-):
+def test_a_method_with_captured_steps_equals_the_method_without_captures(name, make_method, tiny, images):
     fitted = []
-    for warm_up in (WARM_UP, 10**9):
-        monkeypatch.setattr("dekm.nn.training.WARM_UP", warm_up)
+    for capture in (True, False):
         estimator = make_method(name, device="cuda")
         known = {
+            "autoencoder": tiny(random_state=None, capture=capture),
             "batch_size": 16,
             "lr": 1e-2,
             "update_interval": 4,
