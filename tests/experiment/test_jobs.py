@@ -89,7 +89,7 @@ def relabel(results, y):
     """Prepared digits with other true labels under the digest of the old ones' samples."""
     X, _, facts = prepared.load(**files(results / "data/digits"))
     write_samples(results / "data/digits/data.npz", StoredSamples(X, y))
-    write_json(results / "data/digits/facts.json", facts | {"digest": prepared.content_digest(X, y)})
+    write_json(results / "data/digits/facts.json", facts | {"digest": prepared.samples_digest(X, y)})
 
 
 def test_pretraining_writes_weights_losses_and_facts(results):
