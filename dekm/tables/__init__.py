@@ -89,7 +89,8 @@ def write_table3(
     cells_of_table = [cell for cell in everything if cell[1] in methods]
     found = load_cells(results, runs, cells_of_table, labels=labels, left_out=left_out, deviations=deviations)
     paper = read_table(paper_file, *TABLE3_COLUMNS)
-    beside = with_reference(found, results, reference) if reference else found
+    order = list(labels.methods) if labels else []
+    beside = with_reference(found, results, reference, order) if reference else found
     cells, further = table3(beside, paper), further_cells(beside)
     others = [dataset for dataset in datasets if dataset not in set(paper["dataset"])]
     warned = [warnings_note(read_facts(result_set.data(dataset))) for dataset in datasets]

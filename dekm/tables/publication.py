@@ -137,19 +137,15 @@ def row(seed: Record) -> dict[str, object]:
     settings = {"settings": json.dumps(facts["settings"]), "commit": facts.get("commit")}
     identity = {"stage": seed.stage, "dataset": facts["dataset"], "subject": seed.subject}
     identity |= {"label": seed.label, "in_table": seed.in_table, "seed": facts["seed"]}
-    made |= {"machine": machine(facts), "created": facts["created"]}
+    made |= {"machine": machine_text(facts), "created": facts["created"]}
     return identity | seed.metrics | settings | made
 
 
-def machine(facts: Mapping[str, Any]) -> str:
+def machine_text(facts: Mapping[str, Any]) -> str:
     """The machine of a seed in one line, which the rows of a reference name."""
     threads, torch = facts.get("threads"), facts["versions"].get("torch")
-    parts = (
-        facts.get("device"),
-        facts.get("platform"),
-        threads and f"{threads} threads",
-        torch and f"PyTorch {torch}",
-    )
+    parts = [facts.get("device"), facts.get("platform")]
+    parts += [threads and f"{threads} thread{'s' if threads > 1 else ''}", torch and f"PyTorch {torch}"]
     return ", ".join(filter(None, parts))
 
 

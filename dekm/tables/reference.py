@@ -1,6 +1,6 @@
 """Published runs of somebody else beside one's own, in the cells where both are the same experiment."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -29,12 +29,14 @@ def is_published(methods: pd.Series) -> pd.Series:
     return methods.str.contains(MARK, regex=False)
 
 
-def with_reference(found: LoadedResults, results: Path, reference: Path) -> LoadedResults:
+def with_reference(
+    found: LoadedResults, results: Path, reference: Path, order: Sequence[str] = ()
+) -> LoadedResults:
     """Add the runs of a published set, as rows of their own below ours.
 
-    A row is a method with a run on one of our datasets. A cell counts where the digest of the data, the
-    protocol and the seeds are ours, and names the machine; otherwise it has no runs, and its reason says what
-    differs. `InputError` if the set cannot be read.
+    A row is a method with a run on one of our datasets, those in `order` first. A cell counts where the
+    digest of the data, the protocol and the seeds are ours, and names the machine; otherwise it has no runs,
+    and its reason says what differs. `InputError` if the set cannot be read.
     """
     result_set, published = ResultSet(results), read_published(reference)
     plan = read_or_empty(result_set.plan_file)
@@ -42,11 +44,17 @@ def with_reference(found: LoadedResults, results: Path, reference: Path) -> Load
     facts = {dataset: read_facts(result_set.data(dataset)) for dataset in datasets}
     rows, runs = [], [found.runs]
     shown = published[published["dataset"].isin(list(datasets))]
-    for method, label in dict(zip(shown["method"], shown["label"], strict=True)).items():
+    labels = dict(zip(shown["method"], shown["label"], strict=True))
+    for method in sorted(labels, key=lambda name: order.index(name) if name in order else len(order)):
         for dataset, dataset_label in datasets.items():
             theirs = shown[(shown["dataset"] == dataset) & (shown["method"] == method)]
             differs = _difference(theirs, _terms(plan, facts[dataset], dataset))
-            keys = (dataset, dataset_label, f"{method}{MARK}{reference.name}", f"{label} (published)")
+            keys = (
+                dataset,
+                dataset_label,
+                f"{method}{MARK}{reference.name}",
+                f"{labels[method]} (published)",
+            )
             rows.append((*keys, _reason(theirs, differs, facts[dataset], reference.name)))
             if not differs:
                 runs.append(
