@@ -74,7 +74,7 @@ html_show_search_summary = False  # a browser reads no pages from disk
 html_theme_options = {
     "show_prev_next": False,
     "navbar_align": "left",
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 7,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": ["sphinx-version"],

@@ -238,6 +238,28 @@ def test_a_sample_of_no_cluster_is_typical_of_none(results: Path) -> None:
     assert not run.typical()["sample"].isin(range(5)).any()
 
 
+def test_equal_samples_are_typical_once(results: Path) -> None:
+    run = read_record(results / RUN)
+    table = pd.read_csv(run.file("clusters"))
+    copies = table.index[table["cluster"] == 0][:2]
+    table.loc[copies, ["distance", "margin"]] = [0.0, 1.0]
+    table.to_csv(run.file("clusters"), index=False)
+    write_manifest(run.path)
+    typical = run.typical().query("cluster == 0 and kind == 'typical'")
+    assert typical["sample"].isin(copies).tolist() == [True, *[False] * (len(typical) - 1)]
+    assert len(typical) > 1
+
+
+def test_a_run_outside_of_results_is_told_where_it_belongs(results: Path, tmp_path: Path) -> None:
+    lone = tmp_path / "lone" / "moved" / "seed0"
+    shutil.copytree(results / RUN, lone)
+    dataset, method = Path(RUN).parts[1:3]
+    with pytest.raises(
+        InputError, match=rf"should be in a folder of results, as runs/{dataset}/{method}/seed0"
+    ):
+        read_record(lone)
+
+
 def test_a_class_may_have_the_name_of_a_missing_value(results: Path) -> None:
     run = read_record(results / RUN)
     table = pd.read_csv(run.file("clusters"), dtype=str)

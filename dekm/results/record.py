@@ -140,7 +140,8 @@ class Record(SeedFolder):
 
         table = self.clusters().rename(columns={"sample": "name"}).rename_axis("sample").reset_index()
         parts = []
-        for cluster, members in table[table["cluster"] >= 0].groupby("cluster"):
+        different = table.drop_duplicates(["cluster", "distance", "margin"])  # of equal samples the first
+        for cluster, members in different[different["cluster"] >= 0].groupby("cluster"):
             for kind, by in (("typical", "distance"), ("ambiguous", "margin")):
                 chosen = members.sort_values(by, kind="stable").head(N_TYPICAL)
                 place = range(1, len(chosen) + 1)

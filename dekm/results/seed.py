@@ -91,8 +91,11 @@ class SeedFolder:
         facts = read_json(self.file("facts"), {**FACTS, subject: str}, self.remedy)
         found = (facts["dataset"], facts[subject], f"seed{facts['seed']}")
         if found != self.parts[-3:]:
+            place = "/".join(found)
             what = f"{self.path} holds {' '.join(found)}, which belongs into another folder"
-            raise InputError(f"{what}. {self.remedy}")
+            in_results = self.parts[-4:-3] in (("runs",), ("pretrained",))
+            remedy = self.remedy if in_results else f"It should be in a folder of results, as runs/{place}."
+            raise InputError(f"{what}. {remedy}")
         return facts
 
     @property

@@ -96,8 +96,13 @@ def subsample_note(facts: Mapping[str, Any]) -> str:
 
 
 def labels_note(facts: Mapping[str, Any]) -> str:
-    """Footnote of the scores of a dataset some of whose samples have no true label; else empty."""
-    n_labelled = sum(facts.get("class_counts") or ())
+    """Footnote of the scores of a dataset whose true labels are few or of one class; else empty."""
+    counts = facts.get("class_counts") or ()
+    if len(counts) == 1:
+        return (
+            "all true labels are equal: ACC is the size of the largest cluster, and no score tells anything"
+        )
+    n_labelled = sum(counts)
     if not n_labelled or n_labelled == facts["n_samples"]:
         return ""
     return f"only the {n_labelled:,} of {facts['n_samples']:,} samples that have a true label are scored"

@@ -88,6 +88,12 @@ def skip_member(app: Sphinx, what: str, name: str, value: Any, skip: bool, optio
     return True if re.fullmatch(r"set_\w+_request|get_metadata_routing|set_output", name) else None
 
 
+def add_attributes(app: Sphinx, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
+    """Describe on the page of an estimator the attributes of its bases too."""
+    if what == "class" and api.is_estimator(value):
+        lines[:] = api.with_attributes(value)
+
+
 def write_api(app: Sphinx) -> None:
     """Write the pages of the public names."""
     api.write_pages(ROOT / "docs" / "reference" / "api")
@@ -114,6 +120,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("source-read", give_title)
     app.connect("env-get-outdated", outdated)
     app.connect("autodoc-skip-member", skip_member)
+    app.connect("autodoc-process-docstring", add_attributes, priority=400)  # before numpydoc
     app.connect("builder-inited", check_results)
     app.connect("build-finished", check_links)
     app.connect("html-collect-pages", sources.collect_pages)

@@ -40,6 +40,12 @@ PUBLIC_MODULES = {  # what extending and the how-to pages import
 }
 
 OWN = {"show_class_members": False}  # only the sections of the docstring
+# Methods of an estimator for those who use it; those for who writes one are on the pages of its bases.
+FOR_USERS = {
+    *("fit", "fit_predict", "fit_transform", "predict", "predict_proba", "transform", "inverse_transform"),
+    *("score", "save", "load", "get_params", "set_params", "get_feature_names_out"),
+}
+BASES = (dekm.Clusterer, dekm.DeepClusterer)
 
 
 def public_names(module: ModuleType) -> list[str]:
@@ -95,12 +101,28 @@ def write_pages(folder: Path) -> None:
         raise InputError("; ".join(problems))
     folder.mkdir(exist_ok=True)
     for name in dekm.__all__:
-        _write(
-            folder / f"{name}.rst",
-            _page(name, f".. autoclass:: dekm.{name}\n   :inherited-members: BaseEstimator"),
-        )
+        directive = f".. autoclass:: dekm.{name}\n   :inherited-members: BaseEstimator"
+        if is_estimator(value := getattr(dekm, name)):
+            hidden = [one for one in dir(value) if not one.startswith("_") and one not in FOR_USERS]
+            directive += f"\n   :exclude-members: {', '.join(hidden)}"
+        _write(folder / f"{name}.rst", _page(name, directive))
     for module in PUBLIC_MODULES:
         _write(folder / f"{module}.rst", _page(module, f".. automodule:: {module}"))
+
+
+def is_estimator(value: object) -> bool:
+    """Whether a value is a method, and not a base class of the methods."""
+    return inspect.isclass(value) and issubclass(value, BASES) and value not in BASES
+
+
+def with_attributes(value: type) -> list[str]:
+    """The lines of the docstring of an estimator, with the attributes that its bases describe."""
+    document = ClassDoc(value, config=OWN)
+    for base in value.__mro__[1:-1]:
+        known = {entry.name for entry in document["Attributes"]}
+        inherited = ClassDoc(base, config=OWN)["Attributes"] if base.__doc__ else []
+        document["Attributes"] += [entry for entry in inherited if entry.name not in known]
+    return str(document).splitlines()
 
 
 def _page(title: str, directive: str) -> str:

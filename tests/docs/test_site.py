@@ -16,7 +16,15 @@ CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 SECONDS = 60
 OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
 OFFLINE = "--host-resolver-rules=MAP * ~NOTFOUND"
-SCREENS = {"light": (1400, "light"), "dark": (1400, "dark"), "narrow": (390, "light")}
+CUT = """return [...document.querySelectorAll('article table, article pre')].map(shown =>
+    shown.closest('.pst-scrollable-table-container') || shown).filter(shown =>
+    !shown.closest('.sphx-glr-script-out') && shown.scrollWidth > shown.clientWidth + 1).length"""
+SCREENS = {
+    "light": (1400, "light"),
+    "laptop": (1280, "light"),
+    "dark": (1400, "dark"),
+    "narrow": (390, "light"),
+}
 PAGES = [
     "docs/index.html",
     "docs/gallery/index.html",
@@ -27,6 +35,12 @@ PAGES = [
     "docs/reference/configuration.html",
     "docs/explanation/traceability.html",
     "docs/reference-results.html",
+    "docs/deviations.html",
+]
+WIDE = [
+    "docs/reference-results.html",
+    "docs/reference/configuration.html",
+    "docs/explanation/traceability.html",
 ]
 
 pytestmark = [
@@ -93,6 +107,8 @@ def test_the_site_works_from_disk(browser: webdriver.Chrome, tmp_path: Path) -> 
                 "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
             )
             assert overflow <= 0, f"{page} is {overflow} px wider than the {name} screen"
+            if name == "laptop" and page not in WIDE:
+                assert browser.execute_script(CUT) == 0, f"{page} has cut code or tables"
     open_page(browser, "index.html")
     wait_for(browser, "article h1")
 

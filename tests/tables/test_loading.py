@@ -11,6 +11,10 @@ from dekm.tables.loading import labels_note
         ([700, 500], "only the 1,200 of 2,000 samples that have a true label are scored"),
         ([1200, 800], ""),
         (None, ""),
+        (
+            [2000],
+            "all true labels are equal: ACC is the size of the largest cluster, and no score tells anything",
+        ),
     ],
 )
 def test_samples_without_a_label_are_counted(class_counts, note):
