@@ -28,7 +28,7 @@ class Pull(DeepClusterer):
             x, h = samples[index], network.encoder(samples[index])
             return squared_error(network.decoder(h), x) + self.weight * squared_error(h, targets[index])
 
-        step = Step(loss, network.parameters(), lr=1e-3)
+        step = Step(loss, network.parameters(), lr=1e-3, network=network)
         stream = batches(len(samples), 64, generator=generator, reshuffle=True, device=samples.device)
         for n_iter in range(4):
             H = encode(self.encoder_, samples)
