@@ -4,6 +4,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, product
+from math import prod
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -14,7 +15,7 @@ from dekm import metrics
 from dekm.datasets import prepared
 from dekm.datasets.preparation import prepare
 from dekm.errors import InputError
-from dekm.experiment.config import VECTOR_EMBEDDING_DIM, Experiment
+from dekm.experiment.config import Experiment, with_embedding_dim
 from dekm.experiment.estimators import build, fit
 from dekm.experiment.history import History
 from dekm.methods import KNOWN
@@ -104,9 +105,10 @@ def fit_once(
     key, start = experiment.pretraining(dataset, method), None
     if key is not None:
         if (key, seed) not in starts:
-            settings = {"embedding_dim": None} | experiment.pretraining_settings(dataset, key)
-            settings["embedding_dim"] = settings["embedding_dim"] or VECTOR_EMBEDDING_DIM
             kind = "auto" if key.startswith("network") else key.partition("-")[0]
+            settings = experiment.pretraining_settings(dataset, key)
+            most = min(X.shape[0], prod(X.shape[1:]))
+            settings = with_embedding_dim(settings, "mlp", "", k, most)  # 10 for every k
             autoencoder = Autoencoder(architecture=kind, device=device, random_state=seed, **settings)
             epochs = autoencoder.n_epochs
             logger.info("%s, seed %d: pretraining %s, %d epochs", dataset, seed, key, epochs)

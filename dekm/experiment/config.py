@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ MOST_THREADS = 8  # of a job; more gain little
 FIG1 = "fig1"
 FIG1_N_CLASSES = 4
 VECTOR_EMBEDDING_DIM = 10  # of vectors; of images it is the number of clusters
+COMPONENTS = 50  # of an embedding that starts at PCA, or as many as there are
 # Parameters of an autoencoder that an architecture does not use, and defaults of those that it may lack.
 UNUSED = {"conv": {"hidden", "layerwise", "noise"}, "mlp": {"channels"}, "network": set[str]()}
 DEFAULTS = {"scaling": "none", "layerwise": False, "noise": 0.2}
@@ -167,9 +169,12 @@ class Experiment:
         settings = self._pretraining(dataset, architecture, self._own_pretraining(dataset, method))
         key = "network" if "network" in settings else architecture
         row = self.blocks[dataset].row
-        dim = default_embedding_dim(key, row.kind, row.n_clusters)
-        is_common = with_defaults(settings, key, dim) == with_defaults(common, key, dim)
-        return key if is_common else f"{key}-{digest([key, settings])[:8]}"
+        most = prod(row.shape) if row.shape else None
+        own, shared = (
+            with_defaults(with_embedding_dim(given, key, row.kind, row.n_clusters, most), key)
+            for given in (settings, common)
+        )
+        return key if own == shared else f"{key}-{digest([key, settings])[:8]}"
 
     def pretraining_settings(self, dataset: str, key: str) -> dict[str, Any]:
         """Settings of the autoencoders of a dataset with a key that `pretraining` returns."""
@@ -234,16 +239,23 @@ class Experiment:
         }
 
 
-def with_defaults(
-    settings: Mapping[str, Any], architecture: str, embedding_dim: int | None
-) -> dict[str, Any]:
+def with_defaults(settings: Mapping[str, Any], architecture: str) -> dict[str, Any]:
     """The parameters that decide autoencoders of an architecture; equal ones make equal autoencoders."""
     known = {**DEFAULTS, **settings}
-    known["embedding_dim"] = known.get("embedding_dim") or embedding_dim
     unused = UNUSED[architecture] | (set() if known["layerwise"] else {"noise"})
     return {name: value for name, value in known.items() if name not in unused}
 
 
-def default_embedding_dim(architecture: str, kind: str, n_clusters: int) -> int:
-    """Embedding dimension of an autoencoder whose settings have none: k for images but in an MLP, else 10."""
-    return n_clusters if kind == "images" and architecture != "mlp" else VECTOR_EMBEDDING_DIM
+def with_embedding_dim(
+    settings: Mapping[str, Any], architecture: str, kind: str, n_clusters: int, most: int | None = None
+) -> dict[str, Any]:
+    """Settings of an autoencoder with a dimension of the embedding, if they have none.
+
+    It is k for images but in an MLP, else 10; and 50 for a network that starts at PCA, or `most`, the number
+    of the principal components, if that is known and less.
+    """
+    dim = n_clusters if kind == "images" and architecture != "mlp" else VECTOR_EMBEDDING_DIM
+    if settings.get("init") == "pca":
+        dim = min(COMPONENTS, most or COMPONENTS)
+    given = settings.get("embedding_dim")
+    return {**settings, "embedding_dim": dim if given is None else given}

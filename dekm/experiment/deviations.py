@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dekm.errors import shown
-from dekm.experiment.config import PROTOCOLS, UNUSED, Experiment, default_embedding_dim
+from dekm.experiment.config import PROTOCOLS, UNUSED, Experiment, with_embedding_dim
 from dekm.experiment.config_file import read_config_file
 from dekm.methods import KNOWN
 from dekm.results.result_set import ResultSet
@@ -68,10 +68,8 @@ def pretraining_of(paper: Experiment, dataset: str, key: str) -> dict[str, Any]:
     from dekm.methods.autoencoder import Autoencoder
 
     architecture = key.partition("-")[0]
-    settings = paper.pretraining_settings(dataset, key)
-    if settings.get("embedding_dim") is None:
-        row = paper.blocks[dataset].row
-        settings["embedding_dim"] = default_embedding_dim(architecture, row.kind, row.n_clusters)
+    row, settings = paper.blocks[dataset].row, paper.pretraining_settings(dataset, key)
+    settings = with_embedding_dim(settings, architecture, row.kind, row.n_clusters)
     expected = effective_parameters(Autoencoder, {"architecture": architecture, **settings})
     return {name: value for name, value in expected.items() if name not in UNUSED[architecture]}
 

@@ -11,7 +11,7 @@ import torch
 
 from dekm.clustering.restarts import part_size
 from dekm.experiment.blocks import DatasetBlock
-from dekm.experiment.config import Experiment, default_embedding_dim
+from dekm.experiment.config import Experiment, with_embedding_dim
 from dekm.experiment.measure import Costs, idleness, measure_kmeans, measure_network
 from dekm.experiment.plan import all_cells, cells_of
 from dekm.methods.autoencoder import Autoencoder
@@ -104,9 +104,9 @@ class PlannedCell:
             return None
         settings = self.experiment.pretraining_settings(self.block.name, self.start)
         architecture = self.start.partition("-")[0]
-        if settings.get("embedding_dim") is None:
-            kind, k = self.block.row.kind, self.data.n_clusters
-            settings["embedding_dim"] = default_embedding_dim(architecture, kind, k)
+        most = min(self.data.n_samples, prod(self.data.shape))
+        kind, k = self.block.row.kind, self.data.n_clusters
+        settings = with_embedding_dim(settings, architecture, kind, k, most)
         return Autoencoder(architecture=architecture, **settings)
 
     @cached_property
@@ -117,7 +117,7 @@ class PlannedCell:
         network = self.autoencoder
         return measure_network(
             self.data.shape,
-            network.architecture,
+            network.kind_of_network(self.data.shape),
             network.embedding_dim,
             tuple(network.channels),
             tuple(network.hidden),

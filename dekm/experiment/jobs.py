@@ -14,7 +14,7 @@ from dekm.datasets import prepared
 from dekm.errors import InputError, shown
 from dekm.experiment.cells import Cell, Job
 from dekm.experiment.checkpoints import RecordedCheckpoint
-from dekm.experiment.config import default_embedding_dim
+from dekm.experiment.config import with_embedding_dim
 from dekm.experiment.estimators import (
     Settings,
     build,
@@ -73,9 +73,8 @@ def pretrain_cell(
     kind = architecture.partition("-")[0]
     if kind not in ARCHITECTURES:
         raise InputError(f"architecture={shown(architecture)} should be one of {', '.join(ARCHITECTURES)}.")
-    settings = {"embedding_dim": None} | dict(settings)
-    if settings["embedding_dim"] is None:
-        settings["embedding_dim"] = default_embedding_dim(kind, data["kind"], data["n_clusters"])
+    most = min(X.shape[0], math.prod(X.shape[1:]))
+    settings = with_embedding_dim(settings, kind, data["kind"], data["n_clusters"], most)
     check_settings(Autoencoder, settings)
     network = settings.get("network")
     shared = {"settings": settings, "data": data["digest"], "sources": pretraining_sources(network)}
@@ -106,7 +105,8 @@ def pretrain_cell(
         {seed: {**shared, "seed": seed, **origin(published.get(seed))} for seed in seeds},
         math.prod(X.shape),
         {"parameters": parameters},
-        concurrent=network is None,
+        # UMAP gives another embedding where several threads compute one.
+        concurrent=network is None and settings.get("init") != "umap",
         taken={seed: record.facts["key"] for seed, record in published.items()},
     )
     cell.run(pretrain, device=device, fresh=fresh)

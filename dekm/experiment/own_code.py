@@ -6,11 +6,13 @@ from typing import Any
 
 from dekm.errors import InputError, shown, unknown_name
 from dekm.experiment.blocks import DatasetBlock
-from dekm.experiment.config import Experiment, default_embedding_dim
+from dekm.experiment.config import Experiment, with_embedding_dim
 from dekm.methods import DEFINITION, METHODS, STRATEGIES
 from dekm.outside import load_attribute
 
 Blocks = Mapping[str, Any]
+
+STARTS = ("pca", "umap", "spectral")  # words of `init` that not every network can follow
 
 NEEDS = " A method of your own needs an estimator, and a variant of another one needs a method."
 
@@ -75,13 +77,14 @@ def find_unusable(experiment: Experiment) -> Iterator[str]:
     yield from _find_unusable_loaders(experiment)
     yield from _find_unusable_estimators(experiment)
     yield from _find_unusable_networks(experiment)
+    yield from _find_unusable_starts(experiment)
 
 
 def _find_missing_packages(experiment: Experiment) -> Iterator[str]:
     for name in experiment.methods:
         extra = experiment.method(name).extra
         if extra is not None and find_spec(extra) is None:
-            from dekm.methods.umap_gmm import MISSING
+            from dekm.methods.coordinates import MISSING
 
             yield f"methods.{name}: {MISSING}"
 
@@ -114,23 +117,52 @@ def _find_unusable_estimators(experiment: Experiment) -> Iterator[str]:
 def _find_unusable_networks(experiment: Experiment) -> Iterator[str]:
     """Networks that cannot be imported, or that do not fit a dataset whose shape is known."""
     found: dict[str, None] = {}
-    for dataset, block in experiment.blocks.items():
-        for method in experiment.methods:
-            key = experiment.pretraining(dataset, method)
-            settings = experiment.pretraining_settings(dataset, key) if key else {}
-            if settings.get("network"):
-                place = _place_of_network(experiment, dataset, method)
-                found |= dict.fromkeys(f"{place}: {text}" for text in _check_network(block, settings))
+    for block, method, _, settings in _pretrainings(experiment):
+        if settings.get("network"):
+            place = _place_of(experiment, block.name, method, "network")
+            found |= dict.fromkeys(f"{place}: {text}" for text in _check_network(block, settings))
     yield from found
 
 
-def _place_of_network(experiment: Experiment, dataset: str, method: str) -> str:
+def _find_unusable_starts(experiment: Experiment) -> Iterator[str]:
+    """Networks that should start at coordinates and have no such start for the samples of a dataset."""
+    found: dict[str, None] = {}
+    for block, method, key, settings in _pretrainings(experiment):
+        place = _place_of(experiment, block.name, method, "init")
+        if settings.get("init") == "umap" and find_spec("umap") is None:
+            from dekm.methods.coordinates import MISSING
+
+            found[f"{place}.init: {MISSING}"] = None
+        if settings.get("init") not in STARTS:
+            continue
+        from dekm.methods.autoencoder import Autoencoder
+
+        is_conv = key.startswith("conv")
+        complete = with_embedding_dim(settings, key, block.row.kind, block.row.n_clusters)
+        try:
+            Autoencoder(**complete).check_network((1, 1, 1) if is_conv else (1,))
+        except InputError as error:
+            remedy = f" For {block.name}: a variant of {method} with autoencoder: mlp." if is_conv else ""
+            found[f"{place}: {error}{remedy}"] = None
+    yield from found
+
+
+def _pretrainings(experiment: Experiment) -> Iterator[tuple[DatasetBlock, str, str, dict[str, Any]]]:
+    """Each dataset and method that starts from an autoencoder, with the key and the settings of that."""
+    for dataset, block in experiment.blocks.items():
+        for method in experiment.methods:
+            if key := experiment.pretraining(dataset, method):
+                yield block, method, key, experiment.pretraining_settings(dataset, key)
+
+
+def _place_of(experiment: Experiment, dataset: str, method: str, setting: str) -> str:
+    """The block of the pretraining that has a setting of the autoencoder of a method on a dataset."""
     places = {
         f"methods.{method}": experiment.config["methods"][method],
         f"datasets.{dataset}": experiment.blocks[dataset].settings,
     }
     for place, block in places.items():
-        if "network" in _blocks(block).get("pretraining", {}):
+        if setting in _blocks(block).get("pretraining", {}):
             return f"{place}.pretraining"
     return "pretraining"
 
@@ -143,10 +175,11 @@ def _check_network(block: DatasetBlock, settings: Mapping[str, Any]) -> Iterator
     except InputError as error:
         yield f"network={error}"
         return
-    default = default_embedding_dim("network", block.row.kind, block.row.n_clusters)
+    row = block.row
+    e = with_embedding_dim(settings, "network", row.kind, row.n_clusters)["embedding_dim"]
     try:
-        if block.row.shape is not None:
-            build_network(settings["network"], block.row.shape, settings["embedding_dim"] or default)
+        if row.shape is not None:
+            build_network(settings["network"], row.shape, e)
     except InputError as error:
         yield f"{error} (Samples of {block.name}.)"
 

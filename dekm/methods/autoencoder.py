@@ -7,11 +7,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
+from jaxtyping import Float
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
+from torch import Tensor
 
 from dekm.errors import InputError, shown
+from dekm.methods.coordinates import COORDINATES, check_coordinates, fit_pca
 from dekm.methods.persistence import Facts, Saved, Tensors, opened_model
 from dekm.methods.samples import check_samples
 from dekm.methods.scaling import SCALINGS, check_range, decode
@@ -26,7 +29,15 @@ from dekm.methods.validation import (
 )
 from dekm.nn.checkpoint import NO_CHECKPOINT, Checkpoint
 from dekm.nn.device import default_modes, resolve_device
-from dekm.nn.networks import INITIALIZE, KERNELS, Network, empty_network
+from dekm.nn.networks import (
+    INITIALIZE,
+    KERNELS,
+    Network,
+    ResidualAutoencoder,
+    empty_network,
+    linear_initialize,
+    xavier_initialize,
+)
 from dekm.nn.own_network import BuildNetwork, build_network, seeded
 from dekm.nn.pretraining import pretrain
 from dekm.nn.stages import OnEpoch
@@ -60,10 +71,15 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):
         Output channels of the convolutions.
     hidden : sequence of int, default=(500, 500, 2000)
         Widths of the hidden layers of the fully connected encoder; the decoder mirrors them.
-    init : {"auto", "xavier", "released", "module"}, default="auto"
-        Initial weights: "xavier", those of the paper; "released", those of the authors' released code
+    init : {"auto", "xavier", "released", "module", "pca", "umap", "spectral"}, default="auto"
+        Initial weights, or coordinates of the samples at which the embedding starts. Weights: "xavier", those
+        of the paper; "released", those of the authors' released code
         (`dekm.nn.networks.released_initialize`); or "module", those that `network` comes with, drawn under
-        the seed or given. "auto" is "module" with a `network` and "xavier" without.
+        the seed or given. "auto" is "module" with a `network` and "xavier" without. Coordinates: "pca", the
+        principal components, which a fully connected network has exactly and without any epochs, by a linear
+        shortcut around its hidden layers, whose last layer is zero (``n_epochs=0`` keeps them, more minimize
+        Equation (1)); "umap", by the package umap-learn, or "spectral", the eigenvectors of
+        `SpectralClustering` with a mean square of 1, to which the encoder is fitted in `n_epochs`, see `fit`.
     scaling : {"none", "symmetric", "mean_square"}, default="none"
         What is done to the samples before the network sees them: "symmetric" maps [0, 1] to [-1, 1], as DKM
         does with images, and "mean_square" divides every sample by the root of the mean square of its values,
@@ -124,7 +140,7 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):
         "embedding_dim": Integer(1, maximum=WIDEST),
         "channels": Integers(1, length=len(KERNELS), maximum=WIDEST),
         "hidden": Integers(1, maximum=WIDEST),
-        "init": Choice(("auto", *INITIALIZE, "module")),
+        "init": Choice(("auto", *INITIALIZE, "module", "pca", *COORDINATES)),
         "scaling": Choice(tuple(SCALINGS)),
         "layerwise": Choice((True, False)),
         "noise": Number(0, 1, inclusive=True),
@@ -177,10 +193,14 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):
         X: Any,
         y: Any = None,
         *,
+        coordinates: Any = None,
         checkpoint: Checkpoint = NO_CHECKPOINT,
         on_epoch: OnEpoch | None = None,
     ) -> Self:
         """Pretrain on vectors (n, d) or images (n, h, w, c); `y` is ignored.
+
+        With `coordinates` (n, e), those of the samples in another embedding, the encoder minimizes the
+        squared error of f(x) and the coordinates, and Equation (1) trains the decoder alone.
 
         After every epoch, `on_epoch` is called with an `Epoch` and the state is kept in `checkpoint`, from
         which an interrupted fit continues; by default nothing is kept.
@@ -193,16 +213,53 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):
         generator = torch.Generator().manual_seed(seed)
         with seeded(seed, torch.device("cpu")):  # from which the layers of a given network draw their weights
             self.module_ = self._network()
-        init = ("xavier" if self.network is None else "module") if self.init == "auto" else self.init
-        if init in INITIALIZE:
-            INITIALIZE[init](self.module_, generator)
+        if isinstance(self.module_, ResidualAutoencoder):
+            self._start_at_components(self.module_, samples, generator, seed)
+        elif self.init in INITIALIZE or self.network is None:
+            INITIALIZE.get(self.init, xavier_initialize)(self.module_, generator)
         self.module_.to(samples.device)
         names = ("n_epochs", "batch_size", "lr", "layerwise", "noise", "progress")
         settings: dict[str, Any] = {name: getattr(self, name) for name in names}
+        Z = self._coordinates(samples, coordinates, seed)
         training: dict[str, Any] = {"generator": generator, "checkpoint": checkpoint, "on_epoch": on_epoch}
         with self.random_layers(seed, samples.device):
-            self.loss_curve_ = pretrain(self.module_, samples, **settings, **training)
+            self.loss_curve_ = pretrain(self.module_, samples, coordinates=Z, **settings, **training)
         return self
+
+    def _start_at_components(
+        self,
+        network: ResidualAutoencoder,
+        samples: Float[Tensor, "n ..."],
+        generator: torch.Generator,
+        seed: int,
+    ) -> None:
+        """Set the weights with which a network computes the principal components of the samples."""
+        rows = samples.flatten(1).cpu()
+        if self.embedding_dim > min(rows.shape):
+            raise InputError(
+                f"embedding_dim={self.embedding_dim} should be <= {min(rows.shape)} with init='pca': X has "
+                f"{rows.shape[0]} samples of {rows.shape[1]} values, which have no more principal components."
+            )
+        pca = fit_pca(rows.numpy(), self.embedding_dim, seed=seed)
+        components, mean = (torch.from_numpy(array) for array in (pca.components_, pca.mean_))
+        linear_initialize(network, components, mean, generator)
+
+    def _coordinates(
+        self, samples: Float[Tensor, "n ..."], given: Any, seed: int
+    ) -> Float[Tensor, "n e"] | None:
+        """The coordinates to which the encoder is fitted, on the device of the samples; None for none."""
+        if given is None and self.init not in COORDINATES:
+            return None
+        if given is None:
+            given = COORDINATES[self.init](samples.flatten(1).cpu().numpy(), self.embedding_dim, seed)
+        elif self.init in COORDINATES or self.layerwise or self.n_epochs == 0:
+            raise InputError(
+                f"coordinates= needs n_epochs >= 1, layerwise=False and an init other than "
+                f"{' or '.join(map(repr, COORDINATES))}; they are n_epochs={self.n_epochs}, "
+                f"layerwise={self.layerwise} and init={self.init!r}."
+            )
+        Z = check_coordinates(given, (len(samples), self.embedding_dim))
+        return torch.from_numpy(Z).to(samples.device)
 
     def random_layers(self, seed: int, device: torch.device) -> contextlib.AbstractContextManager[None]:
         """Seed the random layers of `network`, such as dropout, within a block; the paper's have none."""
@@ -280,34 +337,45 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):
         loaded.module_.to(resolve_device(device))
         return loaded
 
-    def _check_network(self) -> None:
-        """Raise `InputError` if the parameters of the network contradict each other or the samples."""
-        shape = self.sample_shape_
+    def check_network(self, shape: Sequence[int]) -> None:
+        """Raise `InputError` if the parameters contradict each other or samples of a shape."""
         if self.network is not None and (self.architecture != "auto" or self.layerwise):
             raise InputError(f"network={shown(self.network)} needs architecture='auto' and layerwise=False.")
-        if self.init == ("module" if self.network is None else "released"):
+        if self.init in (("module",) if self.network is None else ("released", "pca")):
             raise InputError(f"init={shown(self.init)} is not for network={shown(self.network)}.")
         if self.architecture == "conv" and len(shape) != 3:
             raise InputError(
-                f"architecture='conv' needs images of shape (h, w, c); a sample here is {shape}."
+                f"architecture='conv' needs images of shape (h, w, c); a sample here is {tuple(shape)}."
             )
-        if self._is_convolutional() and self.layerwise:
+        if self.layerwise and self.init in ("pca", *COORDINATES):
+            raise InputError(f"init={self.init!r} needs layerwise=False.")
+        if self.n_epochs == 0 and self.init in COORDINATES:
             raise InputError(
-                "layerwise=True is for fully connected networks: set architecture='mlp', or layerwise=False."
+                f"init={self.init!r} needs n_epochs >= 1: the encoder is fitted to the coordinates."
             )
+        kind = self.kind_of_network(shape)
+        for name, value, other in (("layerwise", True, False), ("init", "pca", "auto")):
+            if kind == "conv" and getattr(self, name) == value:
+                raise InputError(
+                    f"{name}={value!r} is for fully connected networks: set architecture='mlp', or "
+                    f"{name}={other!r}."
+                )
 
-    def _is_convolutional(self) -> bool:
-        return self.architecture == "conv" or (self.architecture == "auto" and len(self.sample_shape_) == 3)
+    def kind_of_network(self, shape: Sequence[int]) -> str:
+        """Which of our networks is that for samples of a shape: "conv", "mlp", or "residual"."""
+        if self.architecture == "conv" or (self.architecture == "auto" and len(shape) == 3):
+            return "conv"
+        return "residual" if self.init == "pca" else "mlp"
 
     def _network(self) -> Network:
         """The network for samples of `sample_shape_`; the weights of the paper's networks are not yet set."""
-        self._check_network()
         shape = self.sample_shape_
+        self.check_network(shape)
         if self.network is not None:
             network = build_network(self.network, shape, self.embedding_dim)
         else:
-            architecture = "conv" if self._is_convolutional() else "mlp"
-            network = empty_network(shape, architecture, self.embedding_dim, self.channels, self.hidden)
+            kind = self.kind_of_network(shape)
+            network = empty_network(shape, kind, self.embedding_dim, self.channels, self.hidden)
         network.capture = self.network is None if self.capture == "auto" else bool(self.capture)
         return network
 

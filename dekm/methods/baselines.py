@@ -11,6 +11,7 @@ from torch import Tensor
 from dekm.clustering.kmeans import kmeans
 from dekm.errors import InputError
 from dekm.methods.base import Clusterer, fitting
+from dekm.methods.coordinates import fit_pca, pca_solver
 from dekm.methods.iteration import Iteration, OnIteration
 from dekm.methods.persistence import Facts, Tensors, learned, set_learned, with_prefix, without_prefix
 from dekm.methods.validation import Constraints, Number
@@ -172,35 +173,3 @@ class PCAKMeans(KMeans):
         set_learned(self.pca_, without_prefix("pca_.", tensors), learned_pca)
         # The arrays of a part have its name and a point before their own.
         super()._restore({name: value for name, value in tensors.items() if "." not in name}, facts)
-
-
-def fit_pca(X: Float[np.ndarray, "n d"], variance: float) -> PCA:
-    """The fewest principal components that explain a fraction of the variance.
-
-    The mean is subtracted first, since float32 covariances of values far from the origin lose their digits.
-    `InputError` if the variance is infinite in float32.
-    """
-    mean = X.mean(axis=0, dtype=np.float64).astype(np.float32)
-    centered = X - mean
-    if not np.isfinite(np.vdot(centered, centered)):
-        raise InputError(
-            f"X has values up to {np.abs(centered).max():.3g} from their mean, whose squares have no finite "
-            "sum in float32: PCA needs samples of a smaller scale."
-        )
-    pca = PCA(variance, svd_solver=pca_solver(*X.shape), copy=False)
-    with np.errstate(invalid="ignore"):  # equal samples have no variance, of which a fraction is 0 / 0
-        pca.fit(centered)
-    pca.mean_ += mean
-    # A loaded file has the components in C order. The memory order decides the last bits of a matrix
-    # product, so the fitted components are stored in that order too.
-    pca.components_ = np.ascontiguousarray(pca.components_)
-    return pca
-
-
-def pca_solver(n_samples: int, n_features: int) -> str:
-    """The cheaper exact solver of scikit-learn's PCA; both are deterministic.
-
-    The eigenvectors of the covariance matrix take O(n d^2 + d^3) operations and d^2 values, the singular
-    vectors of the samples, for n < d, O(n^2 d) operations and n d values.
-    """
-    return "covariance_eigh" if n_samples >= n_features else "full"

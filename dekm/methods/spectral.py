@@ -1,17 +1,13 @@
 """Spectral clustering of the samples, which the paper does not have."""
 
-import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
-from jaxtyping import Float
-from scipy.sparse.csgraph import connected_components
-from sklearn.manifold import spectral_embedding
-from sklearn.neighbors import kneighbors_graph
 
 from dekm.clustering.kmeans import kmeans
 from dekm.methods.base import fitting
+from dekm.methods.coordinates import spectral_coordinates
 from dekm.methods.iteration import Iteration, OnIteration
 from dekm.methods.nearest import NearestSample
 from dekm.methods.validation import Constraints, Integer
@@ -89,30 +85,14 @@ class SpectralClustering(NearestSample):
         """Cluster `X`; `y` is ignored."""
         random_state, _ = self.start_fit()
         samples = self.load_samples(X, reset=True)
-        eigenvectors = self._eigenvectors(self.keep_points(samples), random_state)
+        P = self.keep_points(samples)
+        eigenvectors, self.n_components_ = spectral_coordinates(
+            P, self.n_clusters, random_state, n_neighbors=self.n_neighbors
+        )
         H = torch.from_numpy(eigenvectors).to(samples.device)
         partition = kmeans(H, self.n_clusters, n_init=self.n_init, random_state=random_state)  # Equation (2)
         self.report(Iteration(0, H, *partition[:3]))
         return self.finish_fit(H, partition, n_iter=0)
-
-    def _eigenvectors(
-        self, P: Float[np.ndarray, "n d"], random_state: np.random.RandomState
-    ) -> Float[np.ndarray, "n k"]:
-        n_neighbors = min(self.n_neighbors, len(P))
-        N = kneighbors_graph(P, n_neighbors, mode="connectivity", include_self=True)
-        A = (N + N.T) / 2
-        self.n_components_ = int(connected_components(A, directed=False)[0])
-        with warnings.catch_warnings():
-            # Each further component has an eigenvalue of 1 too, whose eigenvector indicates its samples.
-            warnings.filterwarnings("ignore", "Graph is not fully connected")
-            V = spectral_embedding(
-                A,
-                n_components=max(2, self.n_clusters),  # LOBPCG computes no single one
-                eigen_solver="lobpcg",
-                random_state=random_state,
-                drop_first=False,
-            )
-        return np.ascontiguousarray(V[:, : self.n_clusters], dtype=np.float32)
 
     def _doubts(self) -> list[str]:
         if self.n_clusters == 1 or self.n_components_ <= self.n_clusters:

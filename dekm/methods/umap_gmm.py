@@ -1,6 +1,5 @@
 """A Gaussian mixture on a UMAP embedding of the samples, which the paper does not have."""
 
-import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,13 +10,11 @@ from torch import Tensor
 from dekm.clustering.kmeans import Partition
 from dekm.errors import InputError, first_line
 from dekm.methods.base import fitting
+from dekm.methods.coordinates import load_umap, umap_coordinates
 from dekm.methods.iteration import Iteration, OnIteration
 from dekm.methods.mixture import fit_mixture
 from dekm.methods.nearest import NearestSample
 from dekm.methods.validation import Constraints, Integer, Number
-
-FEWEST = 3  # samples of which UMAP makes a graph
-MISSING = "UMAP needs the package umap-learn: pip install 'dekm[umap]'."
 
 
 class UMAPGMM(NearestSample):
@@ -97,40 +94,25 @@ class UMAPGMM(NearestSample):
     @fitting
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster `X`; `y` is ignored."""
-        UMAP = load_umap()
+        load_umap()  # before the pretraining of N2D
         random_state, _ = self.start_fit()
         samples = self.load_samples(X, reset=True)
-        if len(samples) < FEWEST:
-            raise InputError(f"n_samples={len(samples)} should be >= {FEWEST}: UMAP needs neighbours.")
         self._start(samples, random_state)
-        P = self.keep_points(samples)
-        manifold = UMAP(
-            n_components=self.n_clusters,
-            n_neighbors=min(self.n_neighbors, len(P) - 1),
+        coordinates = umap_coordinates(
+            self.keep_points(samples),
+            self.n_clusters,
+            int(random_state.randint(2**31 - 1)),
+            n_neighbors=self.n_neighbors,
             min_dist=self.min_dist,
-            n_epochs=None if self.n_epochs == "auto" else self.n_epochs,
-            init="spectral" if len(P) > self.n_clusters + 1 else "random",  # it needs k + 1 eigenvectors
-            random_state=int(random_state.randint(2**31 - 1)),
-            n_jobs=1,
+            n_epochs=None if self.n_epochs == "auto" else int(self.n_epochs),
         )
-        H = torch.from_numpy(manifold.fit_transform(P)).to(samples.device)
+        H = torch.from_numpy(coordinates).to(samples.device)
         partition = gaussian_mixture(H, self.n_clusters, n_init=self.n_init, random_state=random_state)
         self.report(Iteration(0, H, *partition[:3]))
         return self.finish_fit(H, partition, n_iter=0)
 
     def _start(self, samples: Float[Tensor, "n ..."], random_state: np.random.RandomState) -> None:
         """Learn what `points` needs; the samples themselves need nothing."""
-
-
-def load_umap() -> Any:
-    """UMAP's class; `InputError` if its package is not installed."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ImportWarning)  # TensorFlow is missing, which is not used
-            from umap import UMAP
-    except ImportError as error:
-        raise InputError(f"{MISSING} ({first_line(error)})") from error
-    return UMAP
 
 
 def gaussian_mixture(

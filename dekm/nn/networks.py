@@ -104,6 +104,45 @@ class MLPAutoencoder(Network):
         self.decoder = nn.Sequential(*dense_layers(widths[::-1]), nn.Unflatten(1, tuple(shape)))
 
 
+class LinearShortcut(nn.Module):
+    """A linear map plus a fully connected network of the same input.
+
+    Parameters
+    ----------
+    widths : sequence of int
+        Widths of the network, from the input to the output.
+    """
+
+    def __init__(self, widths: Sequence[int]) -> None:
+        super().__init__()
+        self.linear = Dense(widths[0], widths[-1])
+        self.layers = nn.Sequential(*dense_layers(widths))
+
+    def forward(self, x: Float[Tensor, "b p"]) -> Float[Tensor, "b q"]:
+        """The sum of both."""
+        return self.linear(x) + self.layers(x)
+
+
+class ResidualAutoencoder(Network):
+    """Fully connected autoencoder with a linear shortcut around the hidden layers of each half.
+
+    Parameters
+    ----------
+    shape : sequence of int
+        Shape of a sample; d is the product.
+    embedding_dim : int
+        Dimension e of the embedding.
+    hidden : sequence of int
+        Widths of the hidden layers of the encoder; the decoder mirrors them.
+    """
+
+    def __init__(self, shape: Sequence[int], embedding_dim: int, hidden: Sequence[int]) -> None:
+        super().__init__()
+        widths = [math.prod(shape), *hidden, embedding_dim]
+        self.encoder = nn.Sequential(nn.Flatten(), LinearShortcut(widths))
+        self.decoder = nn.Sequential(LinearShortcut(widths[::-1]), nn.Unflatten(1, tuple(shape)))
+
+
 def empty_network(
     shape: Sequence[int],
     architecture: str,
@@ -120,7 +159,8 @@ def empty_network(
         if architecture == "conv":
             network: Network = ConvAutoencoder(shape, embedding_dim, channels)
         else:
-            network = MLPAutoencoder(shape, embedding_dim, hidden)
+            dense = ResidualAutoencoder if architecture == "residual" else MLPAutoencoder
+            network = dense(shape, embedding_dim, hidden)
     # Module.to_empty would do, but it imports SymPy, which takes half a second of every process.
     weights = {
         name: torch.empty(value.shape, dtype=torch.float32, device="cpu")
@@ -163,6 +203,28 @@ def released_initialize(network: Network, generator: torch.Generator) -> None:
     for layer in uniform.modules():
         if isinstance(layer, nn.Conv2d) or (isinstance(layer, nn.Linear) and uniform is network):
             nn.init.uniform_(layer.weight, -0.05, 0.05, generator=generator)
+
+
+@torch.no_grad()
+def linear_initialize(
+    network: ResidualAutoencoder,
+    components: Float[Tensor, "e d"],
+    mean: Float[Tensor, " d"],
+    generator: torch.Generator,
+) -> None:
+    """Set weights in place with which the encoder is (x - mean) @ components.T and the decoder its transpose.
+
+    The hidden layers are Xavier uniform, and their last layer is zero: the networks beside the shortcuts add
+    nothing until they are trained.
+    """
+    xavier_initialize(network, generator)
+    down, up = network.encoder[1], network.decoder[0]  # type: ignore[index]
+    for half in (down, up):
+        nn.init.zeros_(half.layers[-1].weight)
+    down.linear.weight.copy_(components)
+    down.linear.bias.copy_(-components @ mean)
+    up.linear.weight.copy_(components.T)
+    up.linear.bias.copy_(mean)
 
 
 INITIALIZE = {"xavier": xavier_initialize, "released": released_initialize}

@@ -29,11 +29,14 @@ def pretrain(
     layerwise: bool = False,
     noise: float = 0.2,
     progress: bool = False,
+    coordinates: Float[Tensor, "n e"] | None = None,
     checkpoint: Checkpoint = NO_CHECKPOINT,
     on_epoch: OnEpoch | None = None,
 ) -> list[float]:
     """Minimize Equation (1) by Adam, in place: line 1 of Algorithm 1.
 
+    With `coordinates` z of the samples, the encoder minimizes the squared error of f(x) and z instead, and
+    only the decoder minimizes Equation (1).
     With `layerwise` each layer is trained for `n_epochs` before (`pretrain_layers`). `generator`, on the CPU,
     gives the order of the samples. A pretraining that continues from its `checkpoint` has the same result as
     one without the interruption. Returns the mean loss of the batches of every epoch of the whole network.
@@ -41,7 +44,10 @@ def pretrain(
 
     def loss(index: Tensor) -> Tensor:
         x = X[index]
-        return squared_error(autoencoder(x), x)
+        if coordinates is None:
+            return squared_error(autoencoder(x), x)
+        h = autoencoder.encoder(x)
+        return squared_error(h, coordinates[index]) + squared_error(autoencoder.decoder(h.detach()), x)
 
     stages = Stages(
         autoencoder,

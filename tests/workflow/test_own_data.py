@@ -79,18 +79,21 @@ def test_the_page_leads_from_a_folder_of_images_to_clusters_of_new_ones(folder: 
     assert clusters[0] != clusters[4]
 
 
-def test_unlabelled_data_get_a_table_without_true_labels(folder: Path) -> None:
+def test_unlabelled_vectors_start_at_pca_and_get_a_table_without_true_labels(folder: Path) -> None:
     config = yaml.safe_load((folder / "my.yaml").read_text())
     rng = np.random.default_rng(0)
     np.save(folder / "rows.npy", np.vstack([rng.normal(i, 0.1, (40, 5)) for i in range(3)]))
-    config["datasets"] = {"rows": {"path": "rows.npy", "n_clusters": 3}}
+    start = {"init": "pca", "n_epochs": 0}
+    config["datasets"] = {"rows": {"path": "rows.npy", "n_clusters": 3, "pretraining": start}}
     del config["methods"]["ae_k_means"]
     (folder / "my.yaml").write_text(yaml.safe_dump(config))
     output = run(folder, block("sh", 0))
     assert "Silhouette" in output
     assert "ACC" not in output.partition("| Method")[2]
     run(folder, "python -m dekm predict results/mine/runs/rows/dekm/seed0 --set path=rows.npy --out new.csv")
-    labels = np.load(folder / "results/mine/runs/rows/dekm/seed0/labels.npy")
+    seed = folder / "results/mine/runs/rows/dekm/seed0"
+    assert np.load(seed / "embedding.npy").shape == (120, 5)  # as many components as columns
+    labels = np.load(seed / "labels.npy")
     with (folder / "new.csv").open(newline="") as stream:
         assert [int(row["cluster"]) for row in csv.DictReader(stream)] == labels.tolist()
 
