@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from dekm.clustering.kmeans import Partition, kmeans
 from dekm.methods.autoencoder import Autoencoder
+from dekm.methods.coordinates import COORDINATES
 from dekm.methods.validation import Constraints, Integer, Number
 from dekm.nn.training import Step, encode, steps_per_epoch
 
@@ -78,8 +79,10 @@ def reset_iterations(interval: int, n_steps: int, max_iter: int) -> list[int]:
 def initial_encoder(fit: Any, seed: int) -> nn.Module:
     """The encoder of an autoencoder as that of the fit, with other initial weights and without training."""
     given = getattr(fit.autoencoder_, "estimator", fit.autoencoder_)
-    untrained: Autoencoder = clone(given).set_params(n_epochs=0, random_state=seed, progress=False)
-    encoder: nn.Module = untrained.fit(fit._samples[:1].cpu().numpy()).module_.encoder
+    init = "auto" if given.init in COORDINATES else given.init
+    untrained: Autoencoder = clone(given).set_params(init=init, n_epochs=0, random_state=seed, progress=False)
+    samples = fit._samples if init == "pca" else fit._samples[:1]  # other weights do not depend on them
+    encoder: nn.Module = untrained.fit(samples.cpu().numpy()).module_.encoder
     return encoder
 
 

@@ -161,3 +161,13 @@ def test_every_method_starts_from_it_and_is_saved(name, make_method, start, blob
     loaded = METHODS[name].load().load(tmp_path / "model.safetensors", device="cpu")
     np.testing.assert_array_equal(loaded.predict(blobs.X), fitted.predict(blobs.X))
     assert_same(fitted, make_method(name, autoencoder=frozen).fit(blobs.X))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("init", ["pca", "spectral"])
+def test_a_soft_reset_moves_the_encoder_towards_a_start_of_its_kind(init, make_method, start, blobs):
+    frozen = FrozenEstimator(start(4, init=init, n_epochs=int(init != "pca")).fit(blobs.X))
+    settings = {"reset_interval": 1, "reset_factor": 0.0, "lr": 0.0, "max_iter": 4, "tol": 0.0}
+    fitted = make_method("dekm", autoencoder=frozen, **settings).fit(blobs.X)
+    reset = not np.allclose(fitted.embedding_, frozen.transform(blobs.X), atol=1e-3)
+    assert reset == (init != "pca")  # without a step, PCA is reset to PCA
