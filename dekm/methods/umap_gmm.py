@@ -8,7 +8,6 @@ from jaxtyping import Float
 from torch import Tensor
 
 from dekm.clustering.kmeans import Partition
-from dekm.errors import InputError, first_line
 from dekm.methods.base import fitting
 from dekm.methods.coordinates import load_umap, umap_coordinates
 from dekm.methods.iteration import Iteration, OnIteration

@@ -104,27 +104,22 @@ class MLPAutoencoder(Network):
         self.decoder = nn.Sequential(*dense_layers(widths[::-1]), nn.Unflatten(1, tuple(shape)))
 
 
-class LinearShortcut(nn.Module):
-    """A linear map plus a fully connected network of the same input.
+class BesideInput(nn.Module):
+    """The input of some layers and, beside it, their output: a linear layer after it sees both."""
 
-    Parameters
-    ----------
-    widths : sequence of int
-        Widths of the network, from the input to the output.
-    """
-
-    def __init__(self, widths: Sequence[int]) -> None:
+    def __init__(self, layers: Sequence[nn.Module]) -> None:
         super().__init__()
-        self.linear = Dense(widths[0], widths[-1])
-        self.layers = nn.Sequential(*dense_layers(widths))
+        self.layers = nn.Sequential(*layers)
 
     def forward(self, x: Float[Tensor, "b p"]) -> Float[Tensor, "b q"]:
-        """The sum of both."""
-        return self.linear(x) + self.layers(x)
+        """Both, one after the other."""
+        return torch.cat([x, self.layers(x)], dim=1)
 
 
 class ResidualAutoencoder(Network):
-    """Fully connected autoencoder with a linear shortcut around the hidden layers of each half.
+    """Fully connected autoencoder whose last layers, of the encoder and of the decoder, see the input too.
+
+    Each half is thus a linear map of its input plus a network with hidden layers.
 
     Parameters
     ----------
@@ -138,9 +133,18 @@ class ResidualAutoencoder(Network):
 
     def __init__(self, shape: Sequence[int], embedding_dim: int, hidden: Sequence[int]) -> None:
         super().__init__()
-        widths = [math.prod(shape), *hidden, embedding_dim]
-        self.encoder = nn.Sequential(nn.Flatten(), LinearShortcut(widths))
-        self.decoder = nn.Sequential(LinearShortcut(widths[::-1]), nn.Unflatten(1, tuple(shape)))
+        d = math.prod(shape)
+        self.encoder = nn.Sequential(nn.Flatten(), *residual_layers([d, *hidden], embedding_dim))
+        decoder = residual_layers([embedding_dim, *reversed(hidden)], d)
+        self.decoder = nn.Sequential(*decoder, nn.Unflatten(1, tuple(shape)))
+
+
+def residual_layers(widths: Sequence[int], n_out: int) -> list[nn.Module]:
+    """Hidden layers and a linear layer that sees the input too; the first of the widths is the input."""
+    hidden = dense_layers([*widths, n_out])[:-1]
+    if not hidden:
+        return [Dense(widths[0], n_out)]
+    return [BesideInput(hidden), Dense(widths[0] + widths[-1], n_out)]
 
 
 def empty_network(
@@ -214,17 +218,17 @@ def linear_initialize(
 ) -> None:
     """Set weights in place with which the encoder is (x - mean) @ components.T and the decoder its transpose.
 
-    The hidden layers are Xavier uniform, and their last layer is zero: the networks beside the shortcuts add
-    nothing until they are trained.
+    The hidden layers are Xavier uniform, and the last layers do not use them until they are trained.
     """
     xavier_initialize(network, generator)
-    down, up = network.encoder[1], network.decoder[0]  # type: ignore[index]
-    for half in (down, up):
-        nn.init.zeros_(half.layers[-1].weight)
-    down.linear.weight.copy_(components)
-    down.linear.bias.copy_(-components @ mean)
-    up.linear.weight.copy_(components.T)
-    up.linear.bias.copy_(mean)
+    e, d = components.shape
+    down, up = network.encoder[-1], network.decoder[-2]  # type: ignore[index]
+    for last in (down, up):
+        nn.init.zeros_(last.weight)
+    down.weight[:, :d] = components
+    down.bias.copy_(-components @ mean)
+    up.weight[:, :e] = components.T
+    up.bias.copy_(mean)
 
 
 INITIALIZE = {"xavier": xavier_initialize, "released": released_initialize}
