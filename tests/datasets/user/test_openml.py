@@ -2,6 +2,9 @@
 
 import contextlib
 import json
+import socket
+import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -104,6 +107,21 @@ def test_without_network_the_error_says_so_and_where_the_file_belongs(raw_dir, m
     text = failure(raw_dir)
     assert "openml:61: URLError: <urlopen error [Errno 111] Connection refused>" in text
     assert text.endswith(f"Put the file at {raw_dir / 'openml/61.npz'}.")
+
+
+@pytest.mark.parametrize(
+    ("limits", "text"), [({"timeout": 0.1}, "timed out"), ({"deadline": 0.5}, "the server is too slow")]
+)
+def test_a_server_that_never_answers_is_given_up(raw_dir, monkeypatch, limits, text):
+    before = set(threading.enumerate())
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        openml.use(monkeypatch, SimpleNamespace(url=f"http://127.0.0.1:{silent.getsockname()[1]}/"))
+        with pytest.raises(InputError, match=text):
+            download(raw_dir, attempts=1, **limits)
+    for thread in set(threading.enumerate()) - before:
+        thread.join(10)
+    assert socket.getdefaulttimeout() is None
+    assert not [path for path in raw_dir.rglob("*.npz") if path.is_file()]
 
 
 def test_a_mirror_is_tried_before_openml(server, raw_dir, tmp_path):
