@@ -23,7 +23,8 @@ from dekm.methods.validation import MOST_RESTARTS, Choice, Constraints, Integer,
 from dekm.metrics import label_change
 from dekm.nn.checkpoint import NO_CHECKPOINT, Checkpoint, copy_values
 from dekm.nn.device import precision_of_steps
-from dekm.nn.training import Step, batches, encode, squared_error, steps_per_epoch, train
+from dekm.nn.networks import Network
+from dekm.nn.training import Loss, Step, batches, encode, squared_error, steps_per_epoch, train
 
 MARGIN = 1e-4  # relative difference of inertia up to which two partitions count as equally good
 
@@ -194,14 +195,7 @@ class DEKM(DeepClusterer):
         V = torch.eye(e, dtype=samples.dtype, device=samples.device)
         Y_target = samples.new_empty(n, e)
 
-        def loss_of(index: Tensor) -> Tensor:
-            x = samples[index]
-            h = encoder(x)
-            loss = representation_loss(h, V, Y_target[index])  # Equation (6)
-            if not self.reconstruction:
-                return loss
-            return loss + e / x[0].numel() * squared_error(network.decoder(h), x)
-
+        loss_of = self._loss(network, samples, V, Y_target)
         trained = network if self.reconstruction else encoder
         step = Step(loss_of, trained.parameters(), lr=self.lr, network=network)
         stream = self._batches(n, generator, samples.device)
@@ -239,6 +233,24 @@ class DEKM(DeepClusterer):
             continuation.keep(n_iter=n_iter + 1, loss=loss, inertia=inertia, n_lloyd=n_lloyd)
         self.warn_unless_converged(changed, self.tol, self.max_iter)
         return self.finish_fit(H, partition, n_iter)
+
+    def _loss(
+        self,
+        network: Network,
+        samples: Float[Tensor, "n ..."],
+        V: Float[Tensor, "e e"],
+        Y_target: Float[Tensor, "n e"],
+    ) -> Loss:
+        """Equation (6), and Equation (1) with the weight e/d if the parameter `reconstruction` says so."""
+        weight = V.shape[0] / samples[0].numel()
+
+        def loss_of(index: Tensor) -> Tensor:
+            x = samples[index]
+            h = network.encoder(x)
+            loss = representation_loss(h, V, Y_target[index])
+            return loss + weight * squared_error(network.decoder(h), x) if self.reconstruction else loss
+
+        return loss_of
 
     def steps_of_iteration(self, n_samples: int) -> int:
         """Number of steps between two runs of K-means."""

@@ -205,7 +205,7 @@ class EDESC(SoftlyLabelled):
             weighted = self.beta / self.n_clusters * divergence + self.alpha * basis_penalty(D)
             return mse_loss(network.decoder(h), x) + weighted
 
-        step = Step(loss_of, [*network.parameters(), D], lr=self.lr)
+        step = Step(loss_of, [*network.parameters(), D], lr=self.lr, network=network)
         stream = batches(
             len(samples), self.batch_size, generator=generator, reshuffle=False, device=samples.device
         )

@@ -176,7 +176,7 @@ class VaDE(SoftlyLabelled):
             return self._error(network.decoder(z), x) + divergence(means, log_variances, log_gamma, mixture)
 
         trained = [*network.parameters(), *spread.parameters(), logits, U, log_lambda]
-        step = Step(loss_of, trained, lr=self.lr, generator=draws)
+        step = Step(loss_of, trained, lr=self.lr, generator=draws, network=network)
         # A captured step reads the learning rate from this tensor.
         rate = torch.tensor(self.lr, dtype=torch.float32, device=samples.device)
         vars(step.optimizer)["lr"] = rate

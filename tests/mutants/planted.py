@@ -66,14 +66,14 @@ MUTANTS = [
         "methods/dekm.py",
         (REFERENCES, "tests/methods/test_dekm.py"),
         ("MARGIN = 1e-4", "MARGIN = 0.5"),
-        ("(network if self.reconstruction else encoder).parameters()", "encoder.parameters()"),
+        ("trained = network if self.reconstruction else encoder", "trained = encoder"),
         (
             "label_change(previous.labels, partition.labels, match=True)",
             "label_change(previous.labels, partition.labels, match=False)",
         ),
         ("U @ V.T, labels, self._columns", "U, labels, self._columns"),
         ("return [e - 1] if", "return [0] if"),
-        ("if changed < self.tol or", "if changed <= self.tol or"),
+        ("if (changed < self.tol and", "if (changed <= self.tol and"),
         ("max(1, 2 * previous.n_iter)", "1"),
     ),
     *of(
