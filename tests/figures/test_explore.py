@@ -14,12 +14,14 @@ from PIL import Image
 
 from dekm.cli import main
 from dekm.errors import InputError
-from dekm.figures.explore import contents, features, write_page
+from dekm.figures.explore import TEMPLATE, contents, features, write_page
 from dekm.figures.explore.contents import gather, match, nearest, stratified_part, to_grid
 from dekm.figures.explore.pictures import MAX_PIXELS, MAX_SIDE, sheet, strip
 from dekm.files import write_manifest
+from dekm.files.manifest import content_digest
 from dekm.results.folders import read_record
 from dekm.results.result_set import ResultSet
+from docs.images import page_of_run
 from tests.helpers.handmade import make_history, write_data, write_facts, write_run
 
 
@@ -91,6 +93,13 @@ def test_a_page_has_the_warnings_of_the_fit_and_of_the_preparation(run: Path, tm
     data.write_text(json.dumps(json.loads(data.read_text()) | {"warnings": ["1 of 40 is <a> copy"]}))
     write_page(run, tmp_path / "page.html")
     assert read(tmp_path / "page.html", "meta")["warnings"] == ["It has collapsed.", "1 of 40 is <a> copy"]
+
+
+def test_the_picture_of_a_page_in_the_documentation_is_of_this_template() -> None:
+    taken = json.loads(page_of_run.PICTURE.with_suffix(".json").read_text())
+    remedy = "make demo, then python docs/images/page_of_run.py takes it again"
+    assert taken["template"] == content_digest(TEMPLATE), remedy
+    assert Image.open(page_of_run.PICTURE).size == (page_of_run.SIZE["width"], page_of_run.SIZE["height"])
 
 
 def test_a_map_of_two_dimensions_is_called_the_embedding(run: Path, tmp_path: Path) -> None:
