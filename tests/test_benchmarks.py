@@ -166,3 +166,13 @@ def test_a_cluster_is_simulated_job_by_job(monkeypatch):
     jobs = [*runs, pretraining, other]
     assert [cluster.simulate(jobs, n) for n in (1, 2, 32)] == [29.0, 18.0, 14.0]
     assert cluster.longest_chain(jobs) == (14.0, "c3")
+
+
+def test_starts_of_deep_methods_on_vectors_are_compared(tmp_path, blobs):
+    np.savez(tmp_path / "vectors.npz", X=blobs.X, y=blobs.y)
+    given = ["--methods", "k_means", "ae_k_means", "--dims", 2, 4, "--hidden", 8, "--seeds", 1]
+    printed = run("embeddings.py", tmp_path / "vectors.npz", *given, "--out", tmp_path / "rows.json")
+    assert "300 samples of 10 values, k=3" in printed
+    rows = json.loads((tmp_path / "rows.json").read_text())
+    assert [row["start"] for row in rows] == ["", "pca, e=2, 0 epochs", "pca, e=4, 0 epochs"]
+    assert all(row["acc"] > 0.9 for row in rows)
