@@ -117,7 +117,7 @@ class CapturedStep:
             with torch.cuda.graph(graph, stream=self.stream):
                 loss = self.step(static_index)
         except RuntimeError as error:
-            reason = str(error).splitlines()[0].rstrip(".")
+            reason = next(iter(str(error).splitlines()), "").rstrip(".")
             raise InputError(
                 f"The training step cannot be captured as a CUDA graph: {reason}. Set capture=False of the "
                 "autoencoder (capture: false of the pretraining)."

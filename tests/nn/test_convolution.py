@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from dekm.nn import convolution, kernels, patches, unrolled
+from dekm.nn import convolution, kernels, unrolled
 from dekm.nn.convolution import Convolution, TransposedConvolution
 from dekm.nn.kernels import Rules
 
@@ -23,8 +23,6 @@ SHAPES = [
 ]
 RULES = {
     "plain": Rules(),
-    "patches": Rules("blas", gradients_by_patches=10**6),
-    "patches by oneDNN": Rules("onednn", gradients_by_patches=10**6),
     "unrolled": Rules("blas", unrolls=True),
     "unrolled by oneDNN": Rules("onednn", unrolls=True),
     "shuffle": Rules("blas", channels_by_shuffle=10**6),
@@ -37,8 +35,6 @@ def rules(request, monkeypatch):
         pytest.skip("this PyTorch has no oneDNN")
     monkeypatch.setattr(kernels, "rules", lambda: RULES[request.param])
     monkeypatch.setattr(kernels, "unrolls", lambda _: kernels.rules().unrolls)
-    monkeypatch.setattr(kernels, "PATCH_CHANNELS", 1)
-    monkeypatch.setattr(patches, "BLOCK", 4000)  # several blocks of patches
     return request.param
 
 
@@ -102,16 +98,13 @@ def test_rules_choose_the_kernels_by_shape(monkeypatch):
     small, large = (
         convolution.geometry_of(down, side, convolution.maps_of(down, side)) for side in ((8, 8), (28, 28))
     )
-    chosen = Rules(gradients_by_patches=16, channels_by_shuffle=3)
+    chosen = Rules(channels_by_shuffle=3)
     monkeypatch.setattr(kernels, "rules", lambda: chosen)
     assert not kernels.unrolls(small)
     assert not kernels.unrolls(small._replace(sides=(5, 5)))
     monkeypatch.setattr(kernels, "rules", lambda: chosen._replace(unrolls=True))
     assert kernels.unrolls(small._replace(sides=(5, 5)))
     assert not kernels.unrolls(small._replace(sides=(5, 6)))
-    assert kernels.of_weight_gradient(32, small) == "patches"
-    assert kernels.of_weight_gradient(32, large) == "torch"
-    assert kernels.of_weight_gradient(1, small) == "torch"
     assert kernels.of_images(3, large) == "shuffle"
     assert kernels.of_images(4, large) == "torch"
     assert kernels.of_images(1, large._replace(kernel=(1, 1))) == "torch"
