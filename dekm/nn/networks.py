@@ -105,7 +105,13 @@ class MLPAutoencoder(Network):
 
 
 class BesideInput(nn.Module):
-    """The input of some layers and, beside it, their output: a linear layer after it sees both."""
+    """The input of some layers and, beside it, their output: a linear layer after it sees both.
+
+    Parameters
+    ----------
+    layers : sequence of torch.nn.Module
+        The layers; their input and output have two axes.
+    """
 
     def __init__(self, layers: Sequence[nn.Module]) -> None:
         super().__init__()
