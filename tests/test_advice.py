@@ -1,40 +1,123 @@
+import numpy as np
 import pytest
 
-from dekm.results.advice import advice
+from dekm.results.advice import TRUST, advice
+from dekm.results.comparison import compare
 from dekm.results.result_set import ResultSet
 from dekm.results.runs import read_runs
-from tests.helpers.handmade import write_summary
+from tests.helpers.handmade import make_history, write_run, write_summary
+
+RNG = np.random.default_rng(0)
+TRUE = np.arange(60) % 3
+NOISE = RNG.normal(size=(60, 4)).astype(np.float32)
+GOOD = (NOISE + 6 * np.eye(3, 4)[TRUE]).astype(np.float32)  # an embedding that separates the classes
+OTHER = RNG.integers(3, size=60)
+HALF = np.where(np.arange(60) < 30, TRUE, OTHER)
 
 
 @pytest.fixture
 def write(tmp_path):
-    def write(method, *silhouettes, dataset="mine"):
-        write_summary(tmp_path, dataset, method, [{"silhouette": value} for value in silhouettes])
+    def write(method, *partitions, embedding=GOOD, dataset="mine", metrics=None):
+        for seed, labels in enumerate(partitions):
+            write_run(tmp_path, dataset, method, labels, embedding, make_history([0.5]), seed)
+        write_summary(tmp_path, dataset, method, [metrics or {}] * len(partitions))
 
     return write
 
 
 @pytest.fixture
-def line(tmp_path):
-    return lambda: advice(read_runs(ResultSet(tmp_path)), "mine")
+def runs(tmp_path):
+    return lambda: read_runs(ResultSet(tmp_path))
 
 
-def test_the_methods_are_ranked_by_the_mean_over_the_seeds(write, line):
-    write("k_means", 0.1, 0.3)
-    write("dekm", 0.2, 0.26)
-    write("dec", 0.9, dataset="other")
-    assert line() == "mine: DEKM has the largest silhouette of the samples. All: DEKM 0.230, K-means 0.200."
+@pytest.fixture
+def line(runs):
+    return lambda: advice(runs(), "mine", compare(runs(), "mine"))
 
 
-def test_a_simple_method_that_wins_is_said(write, line):
-    write("k_means", 0.3)
-    write("dekm", -0.1)
-    assert "K-means has the largest silhouette of the samples. A simple method" in line()
+def test_the_method_whose_clusters_every_embedding_separates_is_named(write, line):
+    write("k_means", OTHER, OTHER, embedding=NOISE)
+    write("dekm", TRUE, HALF)
+    write("dec", TRUE, dataset="other")
+    text = line()
+    assert text.startswith("mine: DEKM separates the samples best in the embeddings of all runs. Pooled silh")
+    assert "DEKM +0." in text
+    assert "K-means -" in text
+    assert TRUST in text
 
 
-@pytest.mark.parametrize("values", [(), (None,)])
-def test_one_method_or_an_undefined_silhouette_gives_no_advice(write, line, values):
-    write("k_means", 0.3)
-    if values:
-        write("dekm", *values)
+def test_neither_the_samples_nor_the_contrast_of_a_methods_own_space_decide(write, line):
+    write("k_means", OTHER, embedding=NOISE + 50 * np.eye(3, 4)[OTHER])
+    write("dekm", TRUE)
+    write("ae_k_means", HALF)
+    collapsed = 0.001 * NOISE + 900 * np.eye(3, 4)[OTHER]  # it fits its own partition perfectly
+    write("idec", OTHER, embedding=collapsed.astype(np.float32))
+    assert line().startswith("mine: DEKM separates")
+
+
+def test_the_samples_count_where_nothing_was_learned(write, line):
+    write("k_means", TRUE)
+    write("pca_k_means", OTHER)
+    assert line().startswith("mine: K-means, a simple method, separates the samples best")
+
+
+def test_methods_that_differ_too_little_are_not_ranked(write, line):
+    nearly = TRUE.copy()
+    nearly[:1] = (nearly[:1] + 1) % 3
+    write("k_means", OTHER)
+    write("dekm", TRUE)
+    write("dec", nearly)
+    assert "DEKM and DEC separate the samples best" in line()
+    assert "which of them is best cannot be told without labels" in line()
+
+
+def test_true_labels_have_no_part_but_are_told(write, line):
+    write("k_means", OTHER, metrics={"acc": 0.9})
+    write("dekm", TRUE, metrics={"acc": 0.6})
+    assert line().startswith("mine: DEKM separates")
+    assert line().endswith("By the true labels K-means has the best ACC, 90.0; DEKM has 60.0.")
+    write("dekm", TRUE, metrics={"acc": 0.95})
+    assert line().endswith("By the true labels DEKM has the best ACC, 95.0.")
+
+
+def test_what_cannot_be_compared_is_said_in_one_line(write, line, tmp_path):
     assert line() == ""
+    write_summary(tmp_path, "mine", "k_means", [{}])
+    assert line() == "mine: only K-means has been run, so there is nothing to compare."
+    write("k_means", OTHER)
+    assert line() == "mine: only K-means has been run, so there is nothing to compare."
+    write("dekm", np.zeros(60, int))
+    assert line() == (
+        "mine: the methods cannot be compared without labels. DEKM is left out: a run has one cluster."
+    )
+    write("dec", TRUE, embedding=np.ones_like(GOOD))
+    assert line().startswith("mine: DEC separates")  # in the samples, since all embeddings are of equal rows
+    write("k_means", TRUE + 1)
+    assert line().startswith("mine: the methods cannot be compared without labels. DEKM is left out")
+    assert line().endswith("No embedding tells the partitions apart.")
+    write_summary(tmp_path, "mine", "dcn", [{}])
+    assert "DCN is left out: " in line()
+    assert "labels.npy does not exist" in line()
+    assert "\n" not in line()
+
+
+def test_a_run_without_its_embedding_is_compared_in_those_of_others(write, line, tmp_path):
+    write("dekm", TRUE)
+    write("dec", HALF)
+    write("idec", OTHER)
+    (tmp_path / "runs/mine/dec/seed0/embedding.npy").unlink()
+    write_summary(tmp_path, "mine", "dec", [{}])
+    assert line().startswith("mine: DEKM separates")
+    assert "DEC +" in line() or "DEC -" in line()
+    assert "An embedding is left out:" in line()
+    assert "dec/seed0/embedding.npy does not exist" in line()
+    write("dec", HALF, embedding=np.full_like(GOOD, np.nan))
+    assert "dec/seed0/embedding.npy is not finite" in line()
+
+
+def test_the_comparison_is_the_same_every_time(write, runs):
+    write("dekm", TRUE, HALF)
+    write("dec", OTHER)
+    first = compare(runs(), "mine")
+    assert first == compare(runs(), "mine")
+    assert [len(scores) for scores in first.scores.values()] == [2, 1]

@@ -27,7 +27,7 @@ from dekm.tracking.store import sync_all
 from dekm.tracking.ui import all_results, check_port, follow_runs
 from dekm.tracking.views import view_path, view_paths
 from tests.faults.material import start as start_process
-from tests.helpers.handmade import write_facts
+from tests.helpers.handmade import write_facts, write_summary
 
 pytestmark = pytest.mark.usefixtures("copied_databases")
 
@@ -280,6 +280,7 @@ def test_a_run_and_its_pretraining_link_to_each_other(results: Path, tmp_path: P
 
 
 def test_tables_and_figures_are_one_run_that_newer_ones_replace(results: Path, tmp_path: Path) -> None:
+    write_summary(results, "mine", "k_means", [{}])
     for text in ("old", "newer"):
         (results / "tables").mkdir(exist_ok=True)
         (results / "tables" / "table3.md").write_text(text)
@@ -289,6 +290,7 @@ def test_tables_and_figures_are_one_run_that_newer_ones_replace(results: Path, t
         assert len(outputs) == 1
         artifacts = Path(outputs[0].info.artifact_uri.removeprefix("file://"))
         assert (artifacts / "tables" / "table3.md").read_text() == text
+        assert "mine: only K-means has been run" in outputs[0].data.tags["mlflow.note.content"]
 
 
 def test_half_written_folders_are_not_runs(results: Path) -> None:

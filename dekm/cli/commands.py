@@ -122,13 +122,14 @@ def choose_k(file: Path, k: str, datasets: list[str], methods: list[str]) -> Non
     import pandas as pd
 
     from dekm.cli.outputs import schema_file
+    from dekm.clustering.gap import gap_statistic
     from dekm.experiment.checks import read_experiment
-    from dekm.experiment.choose_k import recommend, run_trials
+    from dekm.experiment.choose_k import Fits, load_samples, recommend, run_trials
     from dekm.experiment.config_file import read_config_file
     from dekm.figures import write_figure
     from dekm.files.writing import write_text
     from dekm.markup import to_csv
-    from dekm.results.advice import SIMPLE
+    from dekm.results.comparison import SIMPLE
     from dekm.results.result_set import ResultSet
 
     numbers = parse_numbers(k)
@@ -137,11 +138,12 @@ def choose_k(file: Path, k: str, datasets: list[str], methods: list[str]) -> Non
     for name in [*(datasets or experiment.datasets)]:
         if name not in experiment.datasets:
             raise InputError(unknown_name("--datasets", name, list(experiment.datasets)))
-        trials = list(run_trials(experiment, name, numbers, chosen))
+        fits = Fits(experiment, name, load_samples(experiment, name))
+        trials, gap = list(run_trials(fits, numbers, chosen)), gap_statistic(fits.X, numbers)
         target = ResultSet(experiment.results).choice_file(name)
         write_text(target, to_csv(pd.DataFrame([trial.row() for trial in trials]), "%.6g"))
         write_figure("choose_k", [target], target.parent)
-        print(printable(f"{name}: {target} and {target.with_suffix('.png')}\n{recommend(trials)}"))
+        print(printable(f"{name}: {target} and {target.with_suffix('.png')}\n{recommend(trials, gap)}"))
 
 
 def check(method: str, settings: dict[str, Any], modules: Path) -> None:

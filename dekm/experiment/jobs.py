@@ -38,6 +38,7 @@ from dekm.methods import find_method
 from dekm.methods.autoencoder import Autoencoder
 from dekm.nn.checkpoint import NO_CHECKPOINT
 from dekm.results.advice import advice
+from dekm.results.comparison import compare
 from dekm.results.record import Record
 from dekm.results.result_set import ResultSet
 from dekm.results.runs import read_runs
@@ -195,7 +196,8 @@ def cluster_cell(
         concurrent=network is None and row.is_ours and row.extra is None,
     )
     cell.run(cluster, device=device, fresh=fresh)
-    if text := advice(read_runs(result_set, [dataset]), dataset):
+    runs = read_runs(result_set, [dataset])
+    if text := advice(runs, dataset, compare(runs, dataset)):
         logger.info("%s", text)
 
 

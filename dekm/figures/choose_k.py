@@ -12,8 +12,8 @@ from dekm.figures.style import LINES, MARKERS, PAGE, colour, legend_label, new_f
 from dekm.files.tables import read_table
 
 MEASURES = {
+    "modularity": "Modularity (more is better)",
     "silhouette": "Silhouette (more is better)",
-    "davies_bouldin": "Davies-Bouldin (less is better)",
     "stability": "Stability over seeds (ARI)",
 }
 

@@ -11,6 +11,7 @@ from dekm.files import write_text
 from dekm.files.tables import read_table
 from dekm.markup import to_csv
 from dekm.results.advice import advice
+from dekm.results.comparison import compare
 from dekm.results.record import Record
 from dekm.results.result_set import ResultSet
 from dekm.results.runs import Runs, read_runs
@@ -95,7 +96,8 @@ def write_table3(
     others = [dataset for dataset in datasets if dataset not in set(paper["dataset"])]
     warned = [warnings_note(read_facts(result_set.data(dataset))) for dataset in datasets]
     pages: list[Page] = [(cells, score_grid(cells, [starts_caption(beside.runs), *warned]))]
-    if others and len(measured := partitions(found, others)):
+    compared = {name: compare(runs, name) for name in others}
+    if len(measured := partitions(found, compared)):
         pages.append((measured, partitions_grid(measured)))
     addresses, figures = _pages_of_runs(result_set, found.records, folder), {}
     for run in [run for name in others for run in shown_runs(runs, name, methods, show)]:
@@ -114,7 +116,7 @@ def write_table3(
     if (ranks["n_datasets"] > 1).any():
         shown.append(ranked)
     write_text(folder / "table3.tex", to_latex(pages[0][1]))
-    advices = [text for dataset in others if (text := advice(runs, dataset))]
+    advices = [text for name in others if (text := advice(runs, name, compared[name]))]
     links = {
         f"{run.label} on {run.data.facts.get('label', run.facts['dataset'])}": page
         for run, page in addresses.items()

@@ -1,16 +1,18 @@
 """Measures of the partitions of a dataset that need no true labels."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from dekm.metrics import mean_ari
+from dekm.results.comparison import Comparison
 from dekm.tables.loading import KEYS, LoadedResults
 from dekm.tables.rendering.grid import Cell, Grid
 
-# Upper and lower header and format of each measure; the metrics of a run, and the stability over its seeds.
+# Upper and lower header and format of each measure; the comparison, metrics of a run, and the stability.
 MEASURES = {
+    "pooled": ("All embeddings", "Pooled silhouette", "+.2f"),
     "silhouette": ("Samples", "Silhouette", ".3f"),
     "davies_bouldin": ("Samples", "Davies-Bouldin", ".2f"),
     "silhouette_embedding": ("Own embedding", "Silhouette", ".3f"),
@@ -21,17 +23,19 @@ MEASURES = {
     "stability": ("Seeds", "Stability", ".3f"),
 }
 CAPTION = (
-    "Measures that need no true labels, mean ± standard deviation over the seeds. The silhouette is in "
-    "[-1, 1], more is better; the Davies-Bouldin index is at least 0, less is better; both on at most 2,000 "
-    "samples. Those of the samples themselves compare methods, although methods that cluster the samples "
-    "themselves, such as K-means, have an advantage. Those of the own embedding tell how clearly a method "
-    "separates its clusters, and do not compare methods. Found: clusters that hold samples; smallest and"
-    " largest: their sizes. Stability: mean adjusted Rand index of pairs of seeds; 1 means equal partitions."
+    "Measures that need no true labels, mean ± standard deviation over the seeds. The pooled silhouette "
+    "compares the methods: the silhouette of a partition in each learned embedding of the dataset, "
+    "standardized over all partitions there, as a mean over the embeddings; more is better, 0 is the mean of "
+    "all partitions. The other silhouettes, in [-1, 1], more is better, and Davies-Bouldin indices, at least "
+    "0, less is better, do not compare methods: in the samples, methods that cluster the samples themselves, "
+    "such as K-means, have an advantage, and in the own embedding those that contract it most. Found: "
+    "clusters that hold samples; smallest and largest: their sizes. Stability: mean adjusted Rand index of "
+    "pairs of seeds; 1 means equal partitions."
 )
 
 
-def partitions(results: LoadedResults, datasets: Sequence[str]) -> pd.DataFrame:
-    """Measures of every cell of some datasets; one row per cell with runs.
+def partitions(results: LoadedResults, compared: Mapping[str, Comparison]) -> pd.DataFrame:
+    """Measures of every cell of the datasets that were compared; one row per cell with runs.
 
     Columns dataset, dataset_label, method, method_label, n_seeds, and for each of `MEASURES` its mean and,
     with the suffix ``_sd``, its standard deviation; NaN where it is not defined.
@@ -41,17 +45,19 @@ def partitions(results: LoadedResults, datasets: Sequence[str]) -> pd.DataFrame:
         runs = results.runs[
             (results.runs["dataset"] == cell["dataset"]) & (results.runs["method"] == cell["method"])
         ]
-        if cell["dataset"] in datasets and len(runs):
+        if cell["dataset"] in compared and len(runs):
             records = results.records.cells[cell["dataset"], cell["method"]]
-            stability = mean_ari([record.labels() for record in records])
-            rows.append({**dict(cell), "n_seeds": len(runs), **_moments(runs), "stability": stability})
+            pooled = compared[cell["dataset"]].scores.get(cell["method"], [])
+            found = {"stability": mean_ari([record.labels() for record in records])}
+            rows.append({**dict(cell), "n_seeds": len(runs), **_moments(runs, pooled), **found})
     columns = [*KEYS, "n_seeds", *(f"{name}{end}" for name in MEASURES for end in ("", "_sd"))]
     return pd.DataFrame(rows).reindex(columns=columns)
 
 
-def _moments(runs: pd.DataFrame) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for name in MEASURES:
+def _moments(runs: pd.DataFrame, pooled: Sequence[float]) -> dict[str, float]:
+    scores = pd.Series(pooled, dtype=float)
+    found: dict[str, float] = {"pooled": scores.mean(), "pooled_sd": scores.std()}
+    for name in [name for name in MEASURES if name != "pooled"]:
         values = pd.to_numeric(runs[name]).dropna() if name in runs else pd.Series(dtype=float)
         found |= {name: values.mean(), f"{name}_sd": values.std()}
     return found

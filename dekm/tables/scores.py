@@ -43,7 +43,8 @@ MARKS = (
 OUTSIDE = "Not a method of the paper's table; the marks of best and the mean ranks count it."
 WITHOUT_LABELS = (
     "Datasets without true labels show the silhouette (more is better) and the Davies-Bouldin index (less is "
-    "better) of the samples, and the number of clusters that hold samples, without ranks."
+    "better) of the samples, and the number of clusters that hold samples, without ranks: neither of the "
+    "indices compares methods that learn embeddings."
 )
 
 

@@ -8,11 +8,17 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from dekm.files import files_digest
+from dekm.markup import markdown
+from dekm.results.advice import advice
+from dekm.results.comparison import compare
 from dekm.results.result_set import ResultSet
+from dekm.results.runs import read_runs
 from dekm.tracking.database import local_path
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
+
+LONGEST_NOTE = 5000  # characters that any server of MLflow takes
 
 
 def log_folder(client: "MlflowClient", run: Any, folder: Path, name: str = "") -> None:
@@ -69,8 +75,14 @@ def outputs_digest(results: ResultSet) -> str | None:
 
 
 def log_outputs(client: "MlflowClient", experiment_id: str, results: ResultSet, id_: str) -> None:
-    """Log the tables and figures of a result set, whose digest is `id_`, as the files of one run."""
+    """Log the tables and figures of a result set, whose digest is `id_`, as the files of one run.
+
+    Its description compares the methods of each dataset without labels.
+    """
+    runs = read_runs(results)
+    lines = [advice(runs, name, compare(runs, name)) for name in sorted({name for name, _ in runs.cells})]
     tags = {"stage": "outputs", "key": "outputs", "id": id_, "current": "yes"}
+    tags["mlflow.note.content"] = "\n\n".join(map(markdown, lines))[:LONGEST_NOTE]
     run = client.create_run(experiment_id, run_name="tables and figures", tags=tags)
     for name, folder in results.outputs().items():
         log_folder(client, run, folder, name)

@@ -9,7 +9,7 @@ from dekm.files.reading import readable
 from dekm.markup import markdown
 from dekm.results.folders import SeedFolder, read_record
 from dekm.results.progress import Progress, read_progress
-from dekm.tracking.artifacts import log_folder
+from dekm.tracking.artifacts import LONGEST_NOTE, log_folder
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -20,7 +20,6 @@ from collections.abc import Iterator
 from dekm.errors import InputError
 from dekm.results.folders import Record
 
-LONGEST_TAG = 5000  # characters that any server of MLflow takes
 OPTIONAL_TAGS = ("pretrained", "warnings")
 METRICS_PER_BATCH = 800  # MLflow takes 1,000 metrics, parameters and tags at a time
 POINTS_PER_CURVE = 200
@@ -112,7 +111,7 @@ def start_run(
         "device": facts.get("device"),
         "data_digest": facts["data"],
         "pretrained": facts.get("pretrained"),
-        "warnings": " ".join([*facts.get("warnings", []), *seed.data.warnings])[:LONGEST_TAG],
+        "warnings": " ".join([*facts.get("warnings", []), *seed.data.warnings])[:LONGEST_NOTE],
         "mlflow.source.name": f"dekm {seed.stage}",
         "mlflow.note.content": f"{note(seed)} {links(client, experiment_id, seed)}",
     }

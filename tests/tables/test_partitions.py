@@ -8,6 +8,7 @@ import pytest
 from PIL import Image
 
 from dekm.files import write_manifest
+from dekm.results.comparison import Comparison
 from dekm.results.result_set import ResultSet
 from dekm.results.runs import read_runs
 from dekm.tables import write_table3
@@ -42,16 +43,18 @@ def results(tmp_path: Path) -> Path:
 
 
 def test_the_measures_of_all_seeds_are_averaged(results: Path) -> None:
-    rows = partitions(read_results(results, ["mine"], ["k_means", "dekm"]), ["mine"])
+    compared = {"mine": Comparison({"k_means": [0.5, 0.1]}, [])}
+    rows = partitions(read_results(results, ["mine"], ["k_means", "dekm"]), compared)
     assert rows["method"].tolist() == ["k_means", "dekm"]
     assert rows["silhouette"].tolist() == pytest.approx([0.55, 0.3])
+    assert rows["pooled"].tolist() == pytest.approx([0.3, np.nan], nan_ok=True)
     assert rows["stability"].tolist() == [1.0, 1.0]
     assert rows["largest"].isna().all()
 
 
 def test_one_seed_has_no_stability(results: Path) -> None:
     write_summary(results, "mine", "dekm", [{"silhouette": 0.5}])
-    rows = partitions(read_results(results, ["mine"], ["k_means", "dekm"]), ["mine"])
+    rows = partitions(read_results(results, ["mine"], ["k_means", "dekm"]), {"mine": Comparison({}, [])})
     assert rows["stability"].tolist() == pytest.approx([1.0, np.nan], nan_ok=True)
 
 
@@ -139,7 +142,7 @@ def test_own_data_have_a_page_of_their_own(results: Path) -> None:
     } <= names
     assert not names & {"claims.csv", "verdicts.csv", "origins.csv"}
     page = (results / "tables" / "table3.html").read_text()
-    assert "K-means has the largest silhouette of the samples. A simple method" in page
+    assert "mine: the methods cannot be compared without labels. No embedding tells the partitions" in page
     assert page.count('<img src="data:image/png;base64,') == 1
     assert '<a href="../explore/mine_k_means.html">K-means on mine</a>' in page
     assert "mine_dekm.html" not in page
