@@ -33,11 +33,12 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--values", type=int, nargs="+", default=[64])
     parser.add_argument("--clusters", type=int, nargs="+", default=[10])
+    parser.add_argument("--hidden", type=int, nargs="+", default=[500, 500, 2000])
     parser.add_argument("--fit", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     if given.fit:
-        fit(given.fit, given.clusters[0])
+        fit(given.fit, given.clusters[0], given.hidden)
         return
     results: dict[str, Any] = {"machine": describe(torch.device("cpu")), "rows": []}
     print(results["machine"], flush=True)
@@ -46,6 +47,7 @@ def main() -> None:
             file = Path(folder) / "X.npy"
             write_blobs(file, n, d, k)
             command = [sys.executable, __file__, "--fit", str(file), "--clusters", str(k)]
+            command += ["--hidden", *map(str, given.hidden)]
             done = subprocess.run(command, capture_output=True, text=True)
             if done.returncode:
                 sys.exit(done.stderr)
@@ -74,7 +76,7 @@ def write_blobs(file: Path, n: int, d: int, k: int) -> None:
     X.flush()
 
 
-def fit(file: Path, k: int) -> None:
+def fit(file: Path, k: int, hidden: list[int]) -> None:
     """Fit DEKM to the array in a file, and print seconds and memory as JSON."""
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.frozen import FrozenEstimator
@@ -83,7 +85,7 @@ def fit(file: Path, k: int) -> None:
 
     X = np.load(file, mmap_mode="r")
     before, started = peak_mb(), time.process_time()
-    autoencoder = Autoencoder(n_epochs=1, device="cpu", random_state=0).fit(X)
+    autoencoder = Autoencoder(hidden=hidden, n_epochs=1, device="cpu", random_state=0).fit(X)
     times = [time.process_time()]
     warnings.simplefilter("ignore", ConvergenceWarning)
     DEKM(
