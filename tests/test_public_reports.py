@@ -46,7 +46,12 @@ print(*(module.__file__ for name, module in sys.modules.items() if name.startswi
 
 every_method = pytest.mark.parametrize("name", METHODS)
 deep_method = pytest.mark.parametrize("name", DEEP)
-trained_method = pytest.mark.parametrize("name", [name for name in DEEP if name not in ("ae_k_means", "n2d")])
+UNTRAINED = ("ae_k_means", "n2d")
+trained_method = pytest.mark.parametrize("name", [name for name in DEEP if name not in UNTRAINED])
+# The labels of the others are the most probable clusters of a model of their own, also before the first step.
+centered_method = pytest.mark.parametrize(
+    "name", [name for name in DEEP if name not in (*UNTRAINED, "edesc", "vade")]
+)
 
 
 def best_share(y, labels, n_names):
@@ -169,7 +174,7 @@ def test_runs_without_a_seed_are_not_all_the_same(name, make_method, blobs):
     assert not np.array_equal(first, second)
 
 
-@trained_method
+@centered_method
 def test_what_a_method_gains_over_its_autoencoder_is_seen_in_its_history(name, make_method, tiny, blobs):
     autoencoder = FrozenEstimator(tiny().fit(blobs.X))
     seen = []

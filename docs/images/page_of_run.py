@@ -1,5 +1,6 @@
 """Take the README's picture of the page of a run, after make demo: python docs/images/page_of_run.py."""
 
+import io
 import json
 import re
 import shutil
@@ -7,6 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
 from selenium import webdriver
 
 from dekm.figures.explore import TEMPLATE
@@ -43,7 +45,9 @@ def take(page: Path, picture: Path) -> None:
         while browser.execute_script("return document.body.dataset.ready") != "yes":
             time.sleep(0.1)
         time.sleep(1)  # until the images are decoded and drawn
-        browser.save_screenshot(str(picture))
+        with Image.open(io.BytesIO(browser.get_screenshot_as_png())) as shot:
+            # A palette makes it half as large.
+            shot.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(picture, optimize=True)
     finally:
         browser.quit()
 

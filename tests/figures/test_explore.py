@@ -99,7 +99,8 @@ def test_the_picture_of_a_page_in_the_documentation_is_of_this_template() -> Non
     taken = json.loads(page_of_run.PICTURE.with_suffix(".json").read_text())
     remedy = "make demo, then python docs/images/page_of_run.py takes it again"
     assert taken["template"] == content_digest(TEMPLATE), remedy
-    assert Image.open(page_of_run.PICTURE).size == (page_of_run.SIZE["width"], page_of_run.SIZE["height"])
+    with Image.open(page_of_run.PICTURE) as picture:
+        assert picture.size == (page_of_run.SIZE["width"], page_of_run.SIZE["height"])
 
 
 def test_a_map_of_two_dimensions_is_called_the_embedding(run: Path, tmp_path: Path) -> None:

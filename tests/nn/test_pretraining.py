@@ -106,7 +106,10 @@ def test_released_weights_of_the_convolutional_network_are_those_of_its_encoder_
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"init": "uniform"}, r"init='uniform' should be 'auto', 'xavier', 'released' or 'module'\."),
+        (
+            {"init": "uniform"},
+            r"init='uniform' should be 'auto', 'xavier', 'released', 'module', 'pca', 'umap' or 'spectral'\.",
+        ),
         ({"layerwise": "yes"}, r"layerwise='yes' should be True or False\."),
         ({"hidden": (8, 0)}, r"hidden\[1\]=0 should be an integer >= 1\."),
         ({"channels": (8,)}, r"channels=\(8,\) should be 3 integers >= 1\."),

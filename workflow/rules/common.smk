@@ -2,6 +2,7 @@ import os
 import shlex
 import sys
 from base64 import b64encode
+from functools import cache
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -101,6 +102,12 @@ wildcard_constraints:
     architecture="(conv|mlp|network)(-[0-9a-f]+)?",
 
 
+@cache
+def plan_of_module():
+    """Write the plan of a workflow that uses this one as a module: Snakemake calls no onstart of modules."""
+    write_plan(EXPERIMENT)
+
+
 def settings_file(stage):
     """The file of what a job is told; its name has a digest of the content, so that a change reruns the job."""
 
@@ -111,6 +118,8 @@ def settings_file(stage):
         is_run = workflow.executor_plugin is not None and not workflow.dryrun
         if is_run and not path.is_file():
             write_json(path, told)
+        if is_run and workflow.is_main_process:
+            plan_of_module()
         return str(path)
 
     return write
