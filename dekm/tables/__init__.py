@@ -11,7 +11,7 @@ from dekm.files import write_text
 from dekm.files.tables import read_table
 from dekm.markup import to_csv
 from dekm.results.advice import advice
-from dekm.results.comparison import compare
+from dekm.results.comparison import compare as compare_methods  # not the module dekm.tables.compare
 from dekm.results.record import Record
 from dekm.results.result_set import ResultSet
 from dekm.results.runs import Runs, read_runs
@@ -96,7 +96,7 @@ def write_table3(
     others = [dataset for dataset in datasets if dataset not in set(paper["dataset"])]
     warned = [warnings_note(read_facts(result_set.data(dataset))) for dataset in datasets]
     pages: list[Page] = [(cells, score_grid(cells, [starts_caption(beside.runs), *warned]))]
-    compared = {name: compare(runs, name) for name in others}
+    compared = {name: compare_methods(runs, name) for name in others}
     if len(measured := partitions(found, compared)):
         pages.append((measured, partitions_grid(measured)))
     addresses, figures = _pages_of_runs(result_set, found.records, folder), {}

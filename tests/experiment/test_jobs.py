@@ -407,9 +407,10 @@ def test_a_model_for_which_there_is_no_room_fails_the_run_and_leaves_the_old_one
     before, seed = ids(cell), cell / "seed0"
     model = (seed / "model.safetensors").read_bytes()
     others = [file for file in seed.iterdir() if file.name != "model.safetensors"]
-    assert max(file.stat().st_size for file in others) < len(model) - 1
+    limit = len(model) - 200  # the seconds in its history have more or fewer digits
+    assert max(file.stat().st_size for file in others) < limit
     with (
-        files_up_to(len(model) - 1),
+        files_up_to(limit),
         pytest.raises(InputError, match=r"model\.safetensors cannot be written"),
     ):
         cluster(results, "dekm", fresh=True)
