@@ -12,6 +12,7 @@ from sklearn.manifold import spectral_embedding
 from sklearn.neighbors import kneighbors_graph
 from sklearn.utils import check_array
 
+from dekm.clustering.restarts import one_thread
 from dekm.errors import InputError, first_line
 
 FEWEST = 3  # samples of which UMAP makes a graph
@@ -87,7 +88,8 @@ def umap_coordinates(
         random_state=seed,
         n_jobs=1,
     )
-    return manifold.fit_transform(P)
+    with one_thread():  # Numba sets the number of PyTorch's threads to its own, and leaves it so
+        return manifold.fit_transform(P)
 
 
 def load_umap() -> Any:

@@ -1,5 +1,7 @@
 """Encoders that are fitted to coordinates of the samples."""
 
+import os
+import subprocess
 import sys
 
 import numpy as np
@@ -126,3 +128,15 @@ def test_more_coordinates_than_samples_and_a_missing_package_are_errors(tiny, bl
     monkeypatch.setitem(sys.modules, "umap", None)
     with pytest.raises(InputError, match=MISSING[:30]):
         tiny(2, init="umap").fit(blobs.X)
+
+
+def test_umap_leaves_the_number_of_threads_of_pytorch():
+    # In a process of its own: Numba sets the number when its threads start, at the first call.
+    script = (
+        "import numpy as np, torch; from dekm.methods.coordinates import umap_coordinates;"
+        "umap_coordinates(np.random.default_rng(0).random((60, 5)), 2, 0, n_epochs=5);"
+        "print(torch.get_num_threads())"
+    )
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "2"}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
+    assert done.stdout == "1\n", done.stderr
