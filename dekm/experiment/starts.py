@@ -1,5 +1,6 @@
 """The pretrained autoencoders that the runs of a cell start from, made here or taken from other results."""
 
+import json
 import logging
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -41,8 +42,7 @@ def find_published(results: Path, data: str, parameters: Mapping[str, Any], seed
     """
     differ = []
     for record in _pretrained_on(results, data, seed):
-        found = effective_parameters(Autoencoder, record.facts.get("parameters", {}))
-        names = [name for name in {**found, **parameters} if not _same(found, parameters, name)]
+        names = _differing(record.facts.get("parameters", {}), parameters)
         if not names:
             return record
         differ.append(f"{record.path.parent.name} ({', '.join(names)})")
@@ -60,11 +60,13 @@ def _pretrained_on(results: Path, data: str, seed: int) -> Iterator[Record]:
                 yield record
 
 
-def _same(one: Mapping[str, Any], other: Mapping[str, Any], name: str) -> bool:
-    """Whether a value is the same in two mappings; a list, as JSON reads it, equals a tuple."""
-    values = [values.get(name) for values in (one, other)]
-    first, second = (list(value) if isinstance(value, tuple) else value for value in values)
-    return first == second
+def _differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """The parameters of autoencoders with another value; one that is not given has its default."""
+    # JSON, from which the facts are read, has lists where Python has tuples.
+    first, second = (
+        json.loads(json.dumps(effective_parameters(Autoencoder, known))) for known in (one, other)
+    )
+    return [name for name in {**first, **second} if first.get(name) != second.get(name)]
 
 
 def origin(record: Record | None) -> dict[str, dict[str, Any]]:
@@ -77,9 +79,7 @@ def take_published(record: Record, device: str) -> Autoencoder:
     """A published autoencoder; `InputError` if it is not the one that its facts describe."""
     file = record.checked("autoencoder")
     autoencoder = Autoencoder.load(file, device=device)
-    held = effective_parameters(Autoencoder, autoencoder.get_params())
-    known = effective_parameters(Autoencoder, record.facts["parameters"])
-    if names := [name for name in known if not _same(held, known, name)]:
+    if names := _differing(autoencoder.get_params(), record.facts["parameters"]):
         raise InputError(f"{file} should be what its facts.json says; it has another {', '.join(names)}.")
     return autoencoder
 

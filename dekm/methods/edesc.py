@@ -216,7 +216,7 @@ class EDESC(SoftlyLabelled):
         changed, loss = float("nan"), start["loss"]
         for n_iter in range(start["n_iter"], self.max_iter + 1):
             H = encode(encoder, samples)
-            S = torch.cat([subspace_affinity(h, D.detach(), self.eta) for h in H.split(EMBEDDING_BATCH)])
+            S = self._affinities(H, D.detach())
             partition = partition_of(H, S)
             if n_iter > 0:
                 changed = label_change(labels, partition.labels, match=False)
@@ -232,7 +232,9 @@ class EDESC(SoftlyLabelled):
 
     def probabilities(self, H: Float[Tensor, "n e"]) -> Float[Tensor, "n k"]:
         """Affinities to the learned subspaces."""
-        D = torch.from_numpy(self.subspaces_).to(H.device)
+        return self._affinities(H, torch.from_numpy(self.subspaces_).to(H.device))
+
+    def _affinities(self, H: Float[Tensor, "n e"], D: Float[Tensor, "k e r"]) -> Float[Tensor, "n k"]:
         return torch.cat([subspace_affinity(h, D, self.eta) for h in H.split(EMBEDDING_BATCH)])
 
     def _bases(self, H: Float[Tensor, "n e"], labels: Int[Tensor, " n"]) -> Float[Tensor, "k e r"]:

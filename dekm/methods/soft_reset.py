@@ -30,7 +30,7 @@ class SoftResets:
     """The soft resets of a fit, which happen between two iterations.
 
     Every `reset_interval` passes over the samples the encoder is moved towards new initial weights
-    (`soft_reset`), and K-means clusters its embedding anew. At least as many passes follow the last reset, so
+    (`soft_reset`), and K-means clusters its embedding. At least as many passes follow the last reset, so
     that the encoder recovers before the fit ends; until then labels that settle do not end it.
 
     Parameters
