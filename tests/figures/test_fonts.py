@@ -121,7 +121,7 @@ def test_a_label_is_drawn_as_it_is(label: str, tmp_path: Path) -> None:
     _, names = class_names(np.array([label, "z"]))
     save(draw_confusion(counts, names, [0, 1], [75.0, 66.0], label), tmp_path, "confusion")
     rows = [{"method": printable(label), "k": k, "seed": 0, "silhouette": 0.5} for k in (2, 3)]
-    frame = pd.DataFrame(rows).assign(davies_bouldin=1.0, stability=np.nan)
+    frame = pd.DataFrame(rows).assign(davies_bouldin=1.0, modularity=0.3, stability=np.nan)
     figure = choose_k.draw(frame, label)
     save(figure, tmp_path, "choose_k")
     shown = [text.get_text().strip("\u200a") for text in figure.findobj(Text)]
