@@ -89,17 +89,20 @@ def table(
 def publish(results: Path, paper: Path, models: str | None, pretrained: str | None, out: Path) -> None:
     """Write a set of results in a form that is small enough for a repository."""
     from dekm.experiment.deviations import find_deviations
-    from dekm.tables.model_cards import publish_models
-    from dekm.tables.publication import publish, publish_pretrained
+    from dekm.tables.publication import publish
 
     methods = [name for name, row in METHODS.items() if row.of_paper]
-    deviations = find_deviations(results, list(DATASETS), methods, PAPER)
-    publish(results, out, paper, methods, known_labels(), deviations)
-    if models is not None:
-        licences = {name: row.licence for name, row in DATASETS.items()}
-        publish_models(results, out / "models", models, licences)
-    if pretrained is not None:
-        publish_pretrained(results, out, pretrained)
+    publish(
+        results,
+        out,
+        paper,
+        methods,
+        known_labels(),
+        deviations=find_deviations(results, list(DATASETS), methods, PAPER),
+        models=models,
+        pretrained=pretrained,
+        licences={name: row.licence for name, row in DATASETS.items()},
+    )
 
 
 def figure(name: str, inputs: list[Path], out: Path) -> None:

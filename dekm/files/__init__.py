@@ -5,11 +5,12 @@ from dekm.files.atomic import atomic_file, atomic_folder, recover, set_aside
 from dekm.files.locks import is_locked, locked
 from dekm.files.manifest import digest, files_digest, find_damage, write_manifest
 from dekm.files.reading import read_json, read_numbers
-from dekm.files.writing import csv_fields, write_csv, write_json, write_text
+from dekm.files.writing import copy_file, csv_fields, write_csv, write_json, write_text
 
 __all__ = [
     "atomic_file",
     "atomic_folder",
+    "copy_file",
     "csv_fields",
     "digest",
     "files_digest",

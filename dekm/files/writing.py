@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,12 @@ def write_bytes(target: Path, content: bytes) -> None:
     """Write a file atomically."""
     with atomic_file(target) as temporary:
         temporary.write_bytes(content)
+
+
+def copy_file(file: Path, target: Path) -> None:
+    """Copy a file atomically, and make the folder that it goes to."""
+    with atomic_file(target) as temporary:
+        shutil.copyfile(file, temporary)
 
 
 def write_json(target: Path, value: Mapping[str, Any]) -> None:

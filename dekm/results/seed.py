@@ -119,6 +119,11 @@ class SeedFolder:
         """Short name, such as digits/dekm/s0."""
         return f"{self.facts['dataset']}/{self.subject}/s{self.facts['seed']}"
 
+    @property
+    def file_name(self) -> str:
+        """Name of files about the seed, without their endings, such as digits-dekm-s0."""
+        return self.name.replace("/", "-")
+
     def has_facts(self) -> bool:
         """Whether the facts can be read: the folder of an unfinished seed may vanish at any moment."""
         try:

@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from dekm.errors import InputError, shown
-from dekm.files import write_text
+from dekm.files import copy_file, write_text
 from dekm.markup import markdown, markdown_code
 from dekm.results.record import Record
 from dekm.results.result_set import ResultSet
-from dekm.tables.publication import copy, file_name
 
 SHOWN = ("acc", "nmi", "ari", "f1", "silhouette", "n_iter")
 
@@ -25,8 +24,8 @@ def publish_models(results: Path, out: Path, method: str, licences: Mapping[str,
     for cell in ResultSet(results).finished_cells():
         seeds = cell.seeds() if cell.path.name == method else []
         if seeds and seeds[0].in_table and seeds[0].file("model").is_file():
-            target = out / f"{file_name(seeds[0])}.safetensors"
-            copy(seeds[0].checked("model"), target)
+            target = out / f"{seeds[0].file_name}.safetensors"
+            copy_file(seeds[0].checked("model"), target)
             write_text(target.with_suffix(".md"), card(seeds[0], licences.get(cell.path.parent.name, "")))
             written.append(target)
     if not written:
@@ -59,7 +58,7 @@ def card(seed: Record, licence: str) -> str:
     table = [f"| {name} | {value} |" for name, value in rows.items()]
     module, _, name = facts.get("estimator", f"dekm.methods:{seed.label}").partition(":")
     package = "dekm" if module.startswith("dekm.") else module
-    use = f'{package}.{name}.load("{file_name(seed)}.safetensors").predict(X)'
+    use = f'{package}.{name}.load("{seed.file_name}.safetensors").predict(X)'
     lines = [f"# {markdown(seed.label)} on {markdown(data['label'])}", "", "| | |", "|---|---|", *table, ""]
     lines += [
         f"`{use}` gives the clusters of images or vectors X that are prepared as these data are.",

@@ -2,7 +2,6 @@
 
 import json
 import logging
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from dekm.errors import InputError, shown
-from dekm.files import atomic_file, write_manifest, write_text
+from dekm.files import copy_file, write_manifest, write_text
 from dekm.markup import to_csv
 from dekm.results.published import FILE
 from dekm.results.record import Record, read_record
@@ -18,6 +17,7 @@ from dekm.results.result_set import ResultSet
 from dekm.results.status import read_or_empty, read_status
 from dekm.tables import write_table2, write_table3
 from dekm.tables.loading import Labels, read_facts
+from dekm.tables.model_cards import publish_models
 
 logger = logging.getLogger(__name__)
 
@@ -38,11 +38,15 @@ def publish(
     methods: Sequence[str],
     labels: Labels | None = None,
     deviations: Mapping[tuple[str, str], str] | None = None,
+    models: str | None = None,
+    pretrained: str | None = None,
+    licences: Mapping[str, str] | None = None,
 ) -> None:
     """Write the tables of all finished cells, the figures, the histories and a record of each run.
 
-    `InputError` if there is no complete run, a seed is damaged or misplaced, or `out` is the folder of
-    results.
+    With the models of the method `models`, with the licences of their data by dataset, and the autoencoders
+    of the architecture `pretrained`. `InputError` if there is no complete run or none of these, a seed is
+    damaged or misplaced, or `out` is the folder of results.
     """
     result_set = ResultSet(results)
     runs = list(published_seeds(result_set, "cluster"))
@@ -55,17 +59,21 @@ def publish(
     datasets = [name for name in dict.fromkeys(known) if is_in_tables(result_set, name)]
     rows = list(dict.fromkeys([*methods, *(run.subject for run in runs if run.in_table)]))
     before = {file: identity(file) for pattern in WRITTEN for file in out.glob(pattern)}
+    if models is not None:
+        publish_models(results, out / "models", models, licences or {})
+    if pretrained is not None:
+        publish_pretrained(results, out, pretrained)
     write_table2(results, datasets, paper / TABLE2, out)
     write_table3(results, datasets, rows, paper / TABLE3, out, labels=labels, deviations=deviations)
     protocol = read_or_empty(result_set.plan_file).get("protocol", "")
     table = pd.DataFrame([row(seed) | {"protocol": protocol} for seed in seeds])
     write_text(out / FILE, to_csv(table))
     for seed in runs:
-        copy(seed.checked("history"), out / "history" / f"{file_name(seed)}.csv")
+        copy_file(seed.checked("history"), out / "history" / f"{seed.file_name}.csv")
     for figure in sorted(
         file for folder in (".", "ranks") for file in (results / "figures" / folder).glob("*.png")
     ):
-        copy(figure, out / "figures" / figure.name)
+        copy_file(figure, out / "figures" / figure.name)
     for file, old in before.items():
         if identity(file) == old:
             logger.info("removed: %s, which these results do not have", file)
@@ -83,7 +91,7 @@ def publish_pretrained(results: Path, out: Path, architecture: str) -> None:
     for seed in seeds:
         folder = target.pretraining(seed.facts["dataset"], architecture).seed(seed.facts["seed"])
         for name in ("facts", "metrics", "loss", "autoencoder", "manifest"):
-            copy(seed.file(name), folder.file(name))
+            copy_file(seed.file(name), folder.file(name))
         read_record(folder.path).checked("autoencoder")
 
 
@@ -117,17 +125,6 @@ def published_seeds(results: ResultSet, stage: str) -> Iterator[Record]:
             if folder.path not in [record.path for record in records]:
                 name = f"{'/'.join(cell.name)}/s{folder.path.name.removeprefix('seed')}"
                 logger.warning("left out: %s, which the summary of its cell does not count", name)
-
-
-def file_name(seed: Record) -> str:
-    """Name of the files of a seed, without their endings, such as digits-dekm-s0."""
-    return seed.name.replace("/", "-")
-
-
-def copy(file: Path, target: Path) -> None:
-    """Copy a file, and make the folder that it goes to."""
-    with atomic_file(target) as temporary:
-        shutil.copyfile(file, temporary)
 
 
 def row(seed: Record) -> dict[str, object]:

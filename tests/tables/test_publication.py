@@ -9,7 +9,7 @@ import pytest
 from dekm import KMeans
 from dekm.cli import main
 from dekm.errors import InputError
-from dekm.files import write_manifest
+from dekm.files import read_json, write_manifest
 from dekm.tables.compare import compare
 from dekm.tables.model_cards import publish_models
 from dekm.tables.publication import publish
@@ -96,6 +96,14 @@ def test_the_command_publishes_tables_with_labels_and_the_models(
     assert (out / "models" / "usps-k_means-s0.safetensors").read_bytes() == b"model"
     assert "| licence of the data |" in (out / "models" / "usps-k_means-s0.md").read_text()
     assert "| 20NEWS " in (out / "verdicts.md").read_text()
+    assert "removed" not in capsys.readouterr().err
+    assert {"models/usps-k_means-s0.safetensors", "runs.csv", "README.md"} <= set(
+        read_json(out / "manifest.json")["files"]
+    )
+    before = {file: file.read_bytes() for file in out.rglob("*") if file.is_file()}
+    assert main(["publish", str(results), str(out), "--paper", str(PAPER), "--models", "k_means"]) == 0
+    assert "removed" not in capsys.readouterr().err
+    assert {file: file.read_bytes() for file in out.rglob("*") if file.is_file()} == before
     assert main(["publish", str(results), str(out), "--paper", str(PAPER), "--pretrained", "conv"]) == 1
     assert f"{results} holds no pretrained autoencoder 'conv'" in capsys.readouterr().err
 
