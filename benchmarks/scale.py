@@ -1,11 +1,11 @@
 """Time and memory of DEKM with its defaults, by the numbers of samples, values and clusters.
 
-    python benchmarks/scale.py [--sizes 10000 100000 1000000] [--values 64] [--clusters 10] [--out scale.json]
+    python benchmarks/scale.py [--sizes 10000 100000 1000000] [--shapes 64 28x28x1] [--clusters 10]
 
-Gaussian blobs that overlap, read from a memory-mapped file, and the default network d-500-500-2000-10. Shown
-are an epoch of the pretraining (by default there are 200), the first K-means with its 100 restarts and the
-embedding before it, and an iteration: 40 steps, the embedding and a K-means. Each row runs in a separate
-process; seconds are CPU time. The peak includes the
+Gaussian blobs that overlap, read from a memory-mapped file, and the default network, d-500-500-2000-10 or that
+of images of height x width x channels. Shown are an epoch of the pretraining (by default there are 200), the
+first K-means with its 100 restarts and the embedding before it, and an iteration: 40 steps,
+the embedding and a K-means. Each row runs in a separate process; seconds are CPU time. The peak includes the
 mapped pages of the file, which the system may drop.
 """
 
@@ -31,7 +31,7 @@ CHUNK, N_ITER = 10_000, 3
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
-    parser.add_argument("--values", type=int, nargs="+", default=[64])
+    parser.add_argument("--shapes", type=shape, nargs="+", default=[(64,)], metavar="SHAPE")
     parser.add_argument("--clusters", type=int, nargs="+", default=[10])
     parser.add_argument("--hidden", type=int, nargs="+", default=[500, 500, 2000])
     parser.add_argument("--fit", type=Path, help=argparse.SUPPRESS)
@@ -43,19 +43,20 @@ def main() -> None:
     results: dict[str, Any] = {"machine": describe(torch.device("cpu")), "rows": []}
     print(results["machine"], flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        for n, d, k in product(given.sizes, given.values, given.clusters):
+        for n, of_sample, k in product(given.sizes, given.shapes, given.clusters):
             file = Path(folder) / "X.npy"
-            write_blobs(file, n, d, k)
+            write_blobs(file, n, of_sample, k)
             command = [sys.executable, __file__, "--fit", str(file), "--clusters", str(k)]
             command += ["--hidden", *map(str, given.hidden)]
             done = subprocess.run(command, capture_output=True, text=True)
             if done.returncode:
                 sys.exit(done.stderr)
-            sizes = {"n": n, "d": d, "k": k, "file_mb": round(file.stat().st_size / 2**20)}
+            values = "x".join(map(str, of_sample))
+            sizes = {"n": n, "shape": values, "k": k, "file_mb": round(file.stat().st_size / 2**20)}
             row = sizes | json.loads(done.stdout)
             results["rows"].append(row)
             print(
-                f"n={n:>9,} d={d:>5,} k={k:>4}: epoch {row['epoch']:.2f} s, first K-means "
+                f"{n:>9,} of {values}, k={k}: epoch {row['epoch']:.2f} s, first K-means "
                 f"{row['first']:.2f} s, "
                 f"iteration {row['iteration']:.2f} s; peak {row['peak_mb']:,} MB, {row['grown_mb']:,} above "
                 f"the start, file {row['file_mb']:,}",
@@ -64,11 +65,16 @@ def main() -> None:
     save(results, given.out)
 
 
-def write_blobs(file: Path, n: int, d: int, k: int) -> None:
+def shape(text: str) -> tuple[int, ...]:
+    """The shape of a sample: 64 are values, 28x28x1 an image."""
+    return tuple(map(int, text.split("x")))
+
+
+def write_blobs(file: Path, n: int, of_sample: tuple[int, ...], k: int) -> None:
     """Write float32 samples of k overlapping Gaussians with unit variance, chunk by chunk."""
     random = np.random.default_rng(0)
-    centers = random.normal(scale=1.5, size=(k, d)).astype(np.float32)
-    X = np.lib.format.open_memmap(file, mode="w+", dtype=np.float32, shape=(n, d))
+    centers = random.normal(scale=1.5, size=(k, *of_sample)).astype(np.float32)
+    X = np.lib.format.open_memmap(file, mode="w+", dtype=np.float32, shape=(n, *of_sample))
     for start in range(0, n, CHUNK):
         chunk = X[start : start + CHUNK]
         chunk[:] = centers[random.integers(k, size=len(chunk))]
