@@ -1,12 +1,18 @@
+import re
+from pathlib import Path
+from statistics import fmean
+
 import numpy as np
 import pytest
 
-from dekm.results.advice import TRUST, advice
+from dekm.results.advice import NEAR, TRUST, advice
 from dekm.results.comparison import compare
 from dekm.results.result_set import ResultSet
 from dekm.results.runs import read_runs
 from tests.helpers.handmade import make_history, write_run, write_summary
 
+PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "choose-a-method.md"
+NUMBERS = {5: "five", 6: "six", 7: "seven", 8: "eight"}
 RNG = np.random.default_rng(0)
 TRUE = np.arange(60) % 3
 NOISE = RNG.normal(size=(60, 4)).astype(np.float32)
@@ -121,3 +127,17 @@ def test_the_comparison_is_the_same_every_time(write, runs):
     first = compare(runs(), "mine")
     assert first == compare(runs(), "mine")
     assert [len(scores) for scores in first.scores.values()] == [2, 1]
+
+
+def test_the_loss_it_states_is_that_of_the_table():
+    page = PAGE.read_text(encoding="utf-8")
+    row = re.search(r"^\| \*\*pooled silhouette\*\* \| (.*) \|$", page, re.M).group(1)
+    *datasets, summary, largest = row.split(" | ")
+    losses = [float(cell.split(", ")[1]) for cell in datasets]
+    mean = float(summary.strip("*").split(", ")[1])
+    assert mean == pytest.approx(fmean(losses), abs=0.1)
+    assert float(largest) == max(losses)
+    assert f"on {NUMBERS[len(losses)]} datasets" in TRUST
+    assert f"had {mean} points of ACC less" in TRUST
+    assert f"at most {largest}." in TRUST
+    assert f"within {NEAR} of the first" in " ".join(page.split())
