@@ -49,8 +49,8 @@ def main() -> None:
         folder = given.results / "data" / dataset
         X, y, data = prepared.load(folder / "data.npz", folder / "facts.json")
         if given.samples < len(X):
-            rows = stratified_rows(len(X), y, given.samples)
-            X, y = X[rows], None if y is None else y[rows]
+            part = stratified_rows(len(X), y, given.samples)
+            X, y = X[part], None if y is None else y[part]
         X = np.asarray(X).reshape(len(X), -1)
         for method in given.methods:
             rows.append(compare(X, y, data["n_clusters"], method, given) | {"dataset": dataset})

@@ -48,7 +48,8 @@ def digits(tmp_path):
 def test_complete_fits_are_timed_and_scored(digits, tmp_path):
     out = tmp_path / "peers.json"
     given = ["--libraries", "dekm", "--datasets", "digits", "--epochs", 1, "--repeats", 1, "--out", out]
-    assert "digits 300x64 idec: " in run("peers.py", digits, *given, "--methods", "idec")
+    given += ["--samples", 200]
+    assert "digits 200x64 idec: " in run("peers.py", digits, *given, "--methods", "idec")
     (row,) = json.loads(out.read_text())["rows"]
     assert row["libraries"]["dekm"]["seconds"] > 0
     assert 0.1 <= row["libraries"]["dekm"]["acc"] <= 1
