@@ -70,7 +70,6 @@ html_extra_path = ["extra"]
 html_sidebars = {"docs/source/**": [], "docs/reference-results": []}  # pages without neighbours
 html_show_sourcelink = False
 html_copy_source = False
-html_show_search_summary = False  # a browser reads no pages from disk
 html_theme_options = {
     "show_prev_next": False,
     "navbar_align": "left",

@@ -19,6 +19,7 @@ from docs.extension import (
     links,
     reference_results,
     results_files,
+    search,
     sources,
     traceability,
     tracking,
@@ -106,6 +107,18 @@ def check_links(app: Sphinx, exception: Exception | None) -> None:
         logger.warning(problem)
 
 
+def write_excerpts(app: Sphinx, exception: Exception | None) -> None:
+    """Write the texts from which the search takes its excerpts."""
+    if not exception and app.builder.name == "html":
+        search.write(Path(app.outdir), app.env.found_docs)
+
+
+def load_excerpts(app: Sphinx, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """Load these texts on the search page alone."""
+    if name == "search":
+        app.add_js_file(search.FILE)
+
+
 def check_results(app: Sphinx) -> None:
     """Fail if the demo has written a file or column that the reference does not know."""
     for problem in results_files.unknown(ROOT / "results" / "demo"):
@@ -122,6 +135,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("autodoc-skip-member", skip_member)
     app.connect("autodoc-process-docstring", add_attributes, priority=400)  # before numpydoc
     app.connect("builder-inited", check_results)
+    app.connect("html-page-context", load_excerpts)
+    app.connect("build-finished", write_excerpts, priority=400)
     app.connect("build-finished", check_links)
     app.connect("html-collect-pages", sources.collect_pages)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,4 +1,4 @@
-"""The page of the reference results: tables that sort and filter without a network."""
+"""The page of the reference results: charts, and tables that sort and filter without a network."""
 
 from collections.abc import Iterator, Mapping
 from html import escape
@@ -8,6 +8,8 @@ from typing import Any
 import pandas as pd
 from itables import options, to_html_datatable
 from itables.javascript import generate_init_offline_itables_html
+
+from docs.extension import reference_chart
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "results" / "reference"
@@ -25,7 +27,9 @@ OPTIONS = {
 def page() -> str:
     """A table for each set of reference results, and their pages; a sentence if there is none."""
     sets = sorted(file.parent for file in REFERENCE.glob("*/table3.csv"))
-    tables = [f"## {folder.name}\n\n{_links(folder)}\n\n{_table(folder)}" for folder in sets]
+    tables = [
+        f"## {folder.name}\n\n{_links(folder)}\n\n{_chart(folder)}\n\n{_table(folder)}" for folder in sets
+    ]
     pages = [file.relative_to(REFERENCE) for folder in sets for file in sorted(folder.rglob("*.md"))]
     entries = "\n".join(
         f"{file.with_suffix('')} <../results/reference/{file.with_suffix('')}>" for file in pages
@@ -48,6 +52,10 @@ def _links(folder: Path) -> str:
         for kind, names in kinds.items()
         if names
     )
+
+
+def _chart(folder: Path) -> str:
+    return _raw(reference_chart.chart(pd.read_csv(folder / "table3.csv")))
 
 
 def _table(folder: Path) -> str:
@@ -91,7 +99,8 @@ def _runs(cell: Mapping[str, Any], runs: pd.DataFrame, name: str) -> str:
         "again": f"snakemake {target} --force --config fresh=true",
     }
     items = "".join(f"<li>{key}: <code>{escape(value)}</code></li>" for key, value in known.items())
-    return f"<details><summary>{len(runs)} seeds</summary><ul>{items}</ul></details>"
+    seeds = "1 seed" if len(runs) == 1 else f"{len(runs)} seeds"
+    return f"<details><summary>{seeds}</summary><ul>{items}</ul></details>"
 
 
 def _listed(values: Any) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("itables", reason="needs the packages of docs/requirements.txt")
 
-from docs.extension import give_title, reference_results
+from docs.extension import give_title, reference_chart, reference_results
 
 
 @pytest.fixture
@@ -48,6 +48,24 @@ def test_the_page_holds_the_table_and_loads_nothing(reference: Path) -> None:
     assert "Tables: " not in page
     assert "paper/README <../results/reference/paper/README>" in page
     assert "https://cdn" not in page
+
+
+def test_the_chart_has_a_mark_for_each_score_here_and_in_the_paper(reference: Path) -> None:
+    drawn = reference_chart.chart(pd.read_csv(reference / "table3.csv"))
+    dekm, dec = drawn.split(">DEC</text>")
+    assert "<title>DEKM: 79.25</title>" in dekm
+    assert "<title>DEKM in the paper: 79.75</title>" in dekm
+    assert 'class="sd"' in dekm
+    assert "<title>DEC in the paper: 79.75</title>" in dec
+    assert "<circle" not in dec  # it was not run
+    assert f'<circle class="own" cx="{reference_chart.place(79.25)}"' in dekm
+    assert reference_chart.place(0) < reference_chart.place(79.25) < reference_chart.place(100)
+    assert drawn in reference_results.page()
+
+
+def test_no_chart_is_drawn_of_a_dataset_that_was_not_run() -> None:
+    cells = pd.DataFrame({"dataset": "usps", "metric": "acc", "mean": [None], "paper": [79.75]})
+    assert reference_chart.chart(cells) == ""
 
 
 def test_a_page_of_a_set_without_heading_gets_one() -> None:

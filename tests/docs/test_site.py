@@ -121,6 +121,9 @@ def test_the_site_works_from_disk(browser: webdriver.Chrome, tmp_path: Path) -> 
     }.items():
         open_page(browser, "search.html", f"?q={word}")
         shows(browser, found)
+        wait_for(browser, "#search-results .context")
+        excerpts = browser.find_elements(By.CSS_SELECTOR, "#search-results .context")
+        assert any(word in excerpt.text.lower() for excerpt in excerpts), f"no excerpt has {word!r}"
 
     outside = {url for url in requested(browser) if not url.startswith((SITE.as_uri(), "data:", "blob:"))}
     assert outside == set()
