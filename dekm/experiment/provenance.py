@@ -163,14 +163,19 @@ def commit() -> str | None:
 
 def source_file(module: str) -> Path | None:
     """The file of a module of this package or of the user; None for that of an installed library."""
+    is_own = module.partition(".")[0] == "dekm"
+    return _source_file(module, (str(PACKAGE.parent),) if is_own else tuple(sys.path), is_own)
+
+
+@cache  # most modules import the same ones, and each is searched in the folders of sys.path
+def _source_file(module: str, roots: tuple[str, ...], is_own: bool) -> Path | None:
     parts = module.split(".")
-    roots = [PACKAGE.parent] if parts[0] == "dekm" else [Path(entry) for entry in sys.path]
-    for root in roots:
+    for root in map(Path, roots):
         path = root.joinpath(*parts)
         for file in (path / "__init__.py", path.with_name(f"{path.name}.py")):
             if file.is_file():
                 installed = root.name in INSTALLED or root == STDLIB
-                return None if installed and parts[0] != "dekm" else file
+                return None if installed and not is_own else file
     return None
 
 
