@@ -36,9 +36,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--methods", nargs="*", default=["k_means", "dekm"], choices=METHODS)
-    parser.add_argument("--init", nargs="+", default=["pca"], help="initial weights: pca, xavier")
+    parser.add_argument("--init", nargs="+", default=["pca"], help="starts: pca, umap, spectral, xavier")
     parser.add_argument("--dims", nargs="+", type=int, default=[50], help="dimensions of the embedding")
     parser.add_argument("--epochs", nargs="+", type=int, default=[0], help="epochs of the pretraining")
+    parser.add_argument("--scaling", default="none", help="of the rows: none, mean_square")
     parser.add_argument("--hidden", nargs="*", type=int, default=[512], help="widths of the hidden layers")
     parser.add_argument("--set", type=json.loads, default={}, help="further parameters of the methods, JSON")
     parser.add_argument("--seeds", type=int, default=3)
@@ -74,6 +75,7 @@ def measure(X: np.ndarray, y: np.ndarray, k: int, given: argparse.Namespace) -> 
                 embedding_dim=e,
                 hidden=given.hidden,
                 init=init,
+                scaling=given.scaling,
                 n_epochs=n_epochs,
                 device="cpu",
                 random_state=seed,
