@@ -78,4 +78,5 @@ def _cell(row: pd.Series, name: str) -> Cell:
     if pd.isna(row[name]):
         return Cell("–")
     sd = row[f"{name}_sd"]
-    return Cell(f"{row[name]:{number_format}}", sd="" if pd.isna(sd) else f"{sd:{number_format}}")
+    spread = "" if pd.isna(sd) else f"{sd:{number_format.removeprefix('+')}}"  # it has no sign
+    return Cell(f"{row[name]:{number_format}}", sd=spread)

@@ -13,7 +13,7 @@ from dekm.results.result_set import ResultSet
 from dekm.results.runs import read_runs
 from dekm.tables import write_table3
 from dekm.tables.clusters import clusters, clusters_grid, shown_runs, without_common_folder
-from dekm.tables.partitions import partitions
+from dekm.tables.partitions import partitions, partitions_grid
 from dekm.tables.rendering.html import to_html
 from dekm.tables.rendering.markdown import to_markdown
 from tests.helpers.handmade import make_history, write_facts, write_run, write_summary
@@ -48,6 +48,8 @@ def test_the_measures_of_all_seeds_are_averaged(results: Path) -> None:
     assert rows["method"].tolist() == ["k_means", "dekm"]
     assert rows["silhouette"].tolist() == pytest.approx([0.55, 0.3])
     assert rows["pooled"].tolist() == pytest.approx([0.3, np.nan], nan_ok=True)
+    cell = partitions_grid(rows).rows[0][2]
+    assert (cell.text, cell.sd) == ("+0.30", "0.28")
     assert rows["stability"].tolist() == [1.0, 1.0]
     assert rows["largest"].isna().all()
 
