@@ -194,6 +194,17 @@ def test_the_arrow_keys_go_from_the_most_ambiguous_sample_to_the_clearest(
     assert "Ask about a sample" in panel(browser)
 
 
+def test_paper_has_the_chosen_sample_and_no_invitation_to_click(
+    browser: webdriver.Chrome, digits: Page
+) -> None:
+    for address, is_shown in (("", False), (f"#{digits.table[5]['row']}", True)):
+        opened(browser, digits, address)
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+        shown = [browser.find_element(By.ID, name).is_displayed() for name in ("sample", "clusters")]
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+        assert shown == [is_shown, True]
+
+
 def test_the_table_of_clusters_has_their_sizes_and_purities(browser: webdriver.Chrome, digits: Page) -> None:
     opened(browser, digits)
     rows = browser.find_elements(By.CSS_SELECTOR, "#clusters tbody tr")
