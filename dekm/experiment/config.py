@@ -144,8 +144,11 @@ class Experiment:
             for name, row in self._rows.items()
         }
         if FIG1 in self.figures:
-            n_classes = self.config["figures"][FIG1].get("n_classes", FIG1_N_CLASSES)
-            blocks[FIG1] = blocks[self.figures[FIG1]].part(FIG1, n_classes, FIG1_SETTINGS)
+            figure = self.config["figures"][FIG1]
+            given = {"pretraining": figure.get("pretraining", {})}
+            settings = merge({**given, "methods": {"dekm": given}}, FIG1_SETTINGS)
+            n_classes = figure.get("n_classes", FIG1_N_CLASSES)
+            blocks[FIG1] = blocks[self.figures[FIG1]].part(FIG1, n_classes, settings)
         return blocks
 
     def get(self, key: str, default: Any) -> Any:

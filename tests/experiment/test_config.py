@@ -290,6 +290,17 @@ def test_figure_1_shows_some_classes_in_two_dimensions() -> None:
     assert experiment.method_settings("fig1", "dekm").items() >= {"max_iter": 20, "tol": 0}.items()
 
 
+def test_figure_1_has_a_pretraining_of_its_own_in_two_dimensions() -> None:
+    block = {"dataset": "digits", "pretraining": {"n_epochs": 3, "embedding_dim": 5}}
+    methods = MINIMAL["methods"] | {"dekm": {"pretraining": {"n_epochs": 4}}}
+    experiment = read_experiment(MINIMAL | {"figures": {"fig1": block}, "methods": methods}, SCHEMA_FILE)
+    key = experiment.pretraining("fig1", "dekm")
+    assert key == "conv"
+    assert experiment.pretraining_settings("fig1", key).items() >= {"n_epochs": 3, "embedding_dim": 2}.items()
+    assert "n_epochs" not in experiment.pretraining_settings("digits", "conv")
+    assert "figures.fig1.pretraining" in mistakes_of({"figures": {"fig1": block | {"pretraining": {"x": 1}}}})
+
+
 def test_a_figure_of_a_dataset_that_is_not_there_is_a_mistake() -> None:
     with pytest.raises(InputError, match=r"figures.fig4.dataset='mnist' should be one of \['digits'\]"):
         read_experiment(MINIMAL | {"figures": {"fig4": {"dataset": "mnist"}}}, SCHEMA_FILE)
