@@ -15,6 +15,7 @@ FIGURES = {
     "fig4": "fig4_strategies",
     "fig5": "fig5_embeddings",
     "ranks": "ranks",
+    "cost": "cost",
     "choose_k": "choose_k",
     "runs": "runs",
 }

@@ -296,6 +296,26 @@ def test_ranks_are_drawn_without_a_critical_difference(tmp_path: Path) -> None:
         assert drawn == (set() if name == "none" else {"ranks.pdf", "ranks.png"})
 
 
+def test_cost_has_a_point_for_each_method_with_scores_and_seconds(tmp_path: Path) -> None:
+    keys = ["dataset", "dataset_label", "method", "method_label", "metric", "mean", "sd"]
+    cells = [("a", "A", name, name.upper()) for name in ("x", "y", "z")]
+    scores = [(*cell, metric, 50.0 + i, 1.0) for metric in ("acc", "nmi") for i, cell in enumerate(cells)]
+    scores[1] = (*cells[1], "acc", 70.0, np.nan)  # of one seed
+    further = [(*cells[0], "seconds", 0.5, 0.1), (*cells[1], "seconds", 200.0, 9.0), (*cells[0], "ari", 1, 1)]
+    for name, rows in (("table3", scores), ("further", further)):
+        pd.DataFrame(rows, columns=keys).to_csv(tmp_path / f"{name}.csv", index=False)
+    tables = [tmp_path / "table3.csv", tmp_path / "further.csv"]
+    write_figure("cost", tables, tmp_path / "out")
+    points = read(tmp_path / "out", "cost").set_index("method")
+    assert points.index.tolist() == ["x", "y"]  # z has no seconds
+    assert points[["acc", "acc_sd", "seconds"]].to_numpy().tolist() == [[50, 1, 0.5], [70, 0, 200]]
+    with pytest.raises(InputError, match="1 inputs should be 2"):
+        write_figure("cost", tables[:1], tmp_path / "out")
+    pd.DataFrame(further, columns=keys).to_csv(tables[0], index=False)
+    write_figure("cost", tables, tmp_path / "unlabelled")
+    assert not (tmp_path / "unlabelled").exists()
+
+
 def test_files_are_identical_for_identical_data(make_run: Callable[..., Path], tmp_path: Path) -> None:
     run = make_run()
     write_iterations(run, [0, 1, 2])
@@ -322,7 +342,7 @@ def test_the_command_draws_a_figure_and_reports_an_error(
     assert (tmp_path / "fig2.pdf").stat().st_size > 0
     assert main(["figure", "runs", str(tmp_path), "--out", str(tmp_path)]) == 1
     assert "should be the folder of a complete run; it holds no facts.json" in capsys.readouterr().err
-    assert set(FIGURES) == {"fig1", "fig2", "fig3", "fig4", "fig5", "ranks", "choose_k", "runs"}
+    assert set(FIGURES) == {"fig1", "fig2", "fig3", "fig4", "fig5", "ranks", "cost", "choose_k", "runs"}
 
 
 def test_names_of_overlapping_classes_keep_their_distance():

@@ -147,6 +147,7 @@ def test_the_root_snakefile_plans_the_same_jobs_as_that_of_the_workflow(tmp_path
             "table": 1,
             "track": 1,
             "figure_samples": 1,
+            "figure_cost": 1,
             "figures_of_run": 1,
             "explore": 1,
         }
@@ -156,7 +157,7 @@ def test_the_root_snakefile_plans_the_same_jobs_as_that_of_the_workflow(tmp_path
 def test_a_changed_parameter_reruns_its_method_and_nothing_else(workspace: Workspace) -> None:
     methods = TINY["methods"] | {"dekm": {"max_iter": 3, "n_init": 2}}
     plan = workspace.planned(config=changed(methods=methods))
-    pages = {"figures_of_run": 1, "explore": 1}
+    pages = {"figures_of_run": 1, "figure_cost": 1, "explore": 1}
     assert plan == {"cluster": 1, "table": 1, "track": 1, "everything": 1} | pages
 
 

@@ -12,6 +12,7 @@ RUN_METHODS = [
 
 
 localrules:
+    figure_cost,
     figure_entropy,
     figure_samples,
     figure_ranks,
@@ -121,6 +122,30 @@ rule figure_ranks:
         "mkdir -p {output:q} && python -m dekm figure ranks {input:q} --out {output:q} 2> {log:q}"
 
 
+rule figure_cost:
+    input:
+        f"{TABLES}/table3.csv",
+        f"{TABLES}/further.csv",
+    output:
+        report(
+            directory(f"{FIGURES}/cost"),
+            patterns=["{figure}.png"],
+            caption="../report/cost.rst",
+            category="Figures",
+            labels={"figure": "accuracy against time"},
+        ),
+    log:
+        f"{RESULTS}/logs/figures/cost.log",
+    conda:
+        ENVIRONMENT
+    params:
+        sources=source_digest("dekm.figures.cost"),
+    message:
+        "Draw accuracy against time"
+    shell:
+        "mkdir -p {output:q} && python -m dekm figure cost {input:q} --out {output:q} 2> {log:q}"
+
+
 rule figures_of_run:
     input:
         rules.cluster.output,
@@ -154,4 +179,5 @@ rule figures:
         rules.figure_strategies.output if "fig4" in EXPERIMENT.figures else [],
         rules.figure_embeddings.output if "fig5" in EXPERIMENT.figures else [],
         rules.figure_ranks.output if len(EXPERIMENT.datasets) > 1 else [],
+        rules.figure_cost.output if len(EXPERIMENT.methods) > 1 else [],
         outputs_of_runs(rules.figures_of_run.output, EXPERIMENT.datasets),
