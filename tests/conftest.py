@@ -1,5 +1,6 @@
 """Shape checks of every annotation of the package, and the small data that the tests share."""
 
+import functools
 import logging
 import os
 import shutil
@@ -10,6 +11,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+import jaxtyping
 import numpy as np
 import pytest
 import torch
@@ -20,6 +22,10 @@ from jaxtyping import install_import_hook
 check_types = beartype(conf=BeartypeConf(hint_overrides=FrozenDict({Self: Any}), is_pep484_tower=True))
 TENSOR_MODULES = ("clustering", "nn", "methods")
 install_import_hook([f"dekm.{name}" for name in TENSOR_MODULES], f"{__name__}.check_types")
+# The checks take a third of a small fit, so they are made in the tests of these modules, but not where
+# scikit-learn's own checks call them hundreds of times more.
+CHECKED = tuple(f"tests/{name}/" for name in TENSOR_MODULES)
+UNCHECKED = ("tests/methods/test_sklearn.py",)
 
 # The rules of the workflow run `python`: this one.
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -32,24 +38,55 @@ torch.set_num_threads(1)
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
-# They take longest, so they are started first and the processes of `make test` end together.
-SLOW = tuple(
-    f"tests/{name}"
-    for name in (
-        "outside",
-        "workflow",
-        "nn/test_emulated_gpu",
-        "faults",
-        "figures",
-        "test_benchmarks",
-        "test_tracking",
-        "test_public_reports",
-    )
+# They take longest, so they are started first, the longest test before all others, and the processes of
+# `make test` end together.
+SLOW = (
+    "cluster/",
+    "outside",
+    "workflow",
+    "nn/test_emulated_gpu",
+    "faults",
+    "figures",
+    "test_benchmarks",
+    "test_tracking",
+    "test_public_reports",
 )
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: not item.nodeid.startswith(SLOW))
+    def turn(item: pytest.Item) -> int:
+        name = item.nodeid.removeprefix("tests/")
+        return next((i for i, slow in enumerate(SLOW) if name.startswith(slow)), len(SLOW))
+
+    items.sort(key=turn)
+
+
+@pytest.fixture(autouse=True)
+def checked_annotations(request: pytest.FixtureRequest) -> None:
+    """Check the annotations of the package in the tests of the modules that have tensors."""
+    name = request.node.nodeid
+    is_checked = name.startswith(CHECKED) and not name.startswith(UNCHECKED)
+    jaxtyping.config.update("jaxtyping_disable", not is_checked)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled_umap() -> Iterator[None]:
+    """Numba keeps its machine code of UMAP, which takes every process seconds to make, for the next one."""
+    from dekm.methods import coordinates
+
+    load_umap = coordinates.load_umap
+
+    def load() -> Any:
+        UMAP = load_umap()
+        for name in ("umap.umap_", "umap.utils", "umap.layouts"):
+            for function in vars(sys.modules[name]).values():
+                if getattr(function, "__module__", "") == name and hasattr(function, "enable_caching"):
+                    function.enable_caching()
+        return UMAP
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(coordinates, "load_umap", load)
+        yield
 
 
 class Samples(NamedTuple):
@@ -131,6 +168,17 @@ def make_method(tiny: Callable[..., Any]) -> Callable[..., Any]:
         return estimator(n_clusters, **known | dict(row.params) | params)
 
     return make
+
+
+@pytest.fixture(scope="session")
+def fitted(make_method: Callable[..., Any], blobs: Samples, images: Samples) -> Callable[..., Any]:
+    """A row of METHODS, fitted once to blobs or images; no test changes it."""
+
+    @functools.cache
+    def fit(name: str, kind: str = "blobs") -> Any:
+        return make_method(name).fit({"blobs": blobs, "images": images}[kind].X)
+
+    return fit
 
 
 @pytest.fixture

@@ -120,8 +120,8 @@ def test_the_size_of_the_embedding_is_not_mixed_up_with_the_number_of_clusters(
 
 
 @trained_method
-def test_the_loss_is_not_zero_all_the_time(name, make_method, blobs):
-    history = make_method(name).fit(blobs.X).history_
+def test_the_loss_is_not_zero_all_the_time(name, fitted):
+    history = fitted(name).history_
     assert len(history) > 1
     assert all(row["loss"] > 0 for row in history[1:])
 
@@ -150,17 +150,17 @@ def test_one_set_of_settings_does_for_blobs_digits_and_a_csv_file(make_blobs, tm
 
 
 @every_method
-def test_batches_without_labels_are_clustered_as_one_tensor(name, make_method, blobs):
+def test_batches_without_labels_are_clustered_as_one_tensor(name, make_method, fitted, blobs):
     batches = DataLoader(torch.from_numpy(blobs.X), batch_size=64)
     estimator = make_method(name).fit(torch.cat(list(batches)))
-    np.testing.assert_array_equal(estimator.labels_, make_method(name).fit(blobs.X).labels_)
+    np.testing.assert_array_equal(estimator.labels_, fitted(name).labels_)
     with pytest.raises(InputError, match="DataLoader"):
         estimator.fit(batches)
 
 
 @every_method
-def test_a_seed_takes_effect_whatever_was_drawn_before(name, make_method, blobs):
-    first = make_method(name).fit(blobs.X)
+def test_a_seed_takes_effect_whatever_was_drawn_before(name, make_method, fitted, blobs):
+    first = fitted(name)
     random.random(), np.random.random(3), torch.rand(3)  # noqa: NPY002
     second = make_method(name).fit(blobs.X)
     for attribute in ("labels_", "cluster_centers_", "embedding_"):

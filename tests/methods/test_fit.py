@@ -13,10 +13,9 @@ from tests.helpers.methods import assert_same, deep_method, every_kind, every_me
 
 @every_method
 @every_kind
-def test_a_fit_learns_arrays_of_the_documented_shapes_and_types(name, kind, make_method, request):
+def test_a_fit_learns_arrays_of_the_documented_shapes_and_types(name, kind, fitted, request):
     X, _ = request.getfixturevalue(kind)
-    estimator = make_method(name)
-    assert estimator.fit(X) is estimator
+    estimator = fitted(name, kind)
     n, e = estimator.embedding_.shape
     assert n == len(X)
     assert estimator.labels_.shape == (n,)
@@ -27,15 +26,16 @@ def test_a_fit_learns_arrays_of_the_documented_shapes_and_types(name, kind, make
     assert np.isfinite(estimator.embedding_).all()
     distances = ((estimator.embedding_ - estimator.cluster_centers_[estimator.labels_]) ** 2).sum(dtype=float)
     assert estimator.inertia_ == pytest.approx(distances, rel=1e-4)
+    assert estimator.score(X) == pytest.approx(-estimator.inertia_, rel=1e-4)
     assert estimator.n_iter_ == estimator.history_[-1]["n_iter"]
     assert estimator.sample_shape_ == X.shape[1:]
 
 
 @every_method
 @every_kind
-def test_predict_of_the_training_samples_returns_labels_(name, kind, make_method, request):
+def test_predict_of_the_training_samples_returns_labels_(name, kind, fitted, request):
     X, _ = request.getfixturevalue(kind)
-    estimator = make_method(name).fit(X)
+    estimator = fitted(name, kind)
     labels = estimator.predict(X)
     assert labels.dtype == np.int64
     np.testing.assert_array_equal(labels, estimator.labels_)
@@ -44,33 +44,25 @@ def test_predict_of_the_training_samples_returns_labels_(name, kind, make_method
 
 @every_method
 @every_kind
-def test_the_label_of_a_sample_does_not_depend_on_the_other_samples_given(name, kind, make_method, request):
+def test_the_label_of_a_sample_does_not_depend_on_the_other_samples_given(name, kind, fitted, request):
     X, _ = request.getfixturevalue(kind)
-    estimator = make_method(name).fit(X)
+    estimator = fitted(name, kind)
     for i in (0, 1, len(X) - 1):
         assert estimator.predict(X[i : i + 1]).tolist() == [estimator.labels_[i]]
         assert estimator.transform(X[i : i + 1]).shape == (1, estimator.embedding_.shape[1])
 
 
 @every_method
-def test_new_samples_get_the_labels_of_their_neighbours(name, make_method, blobs):
-    estimator = make_method(name).fit(blobs.X[:200])
-    np.testing.assert_array_equal(estimator.predict(blobs.X[:200] + 1e-6), estimator.labels_)
-    assert estimator.predict(blobs.X[200:]).shape == (100,)
+def test_new_samples_get_the_labels_of_their_neighbours(name, fitted, blobs):
+    estimator = fitted(name)
+    np.testing.assert_array_equal(estimator.predict(blobs.X[:200] + 1e-6), estimator.labels_[:200])
 
 
 @every_method
-def test_fit_predict_and_fit_transform_return_what_a_fit_learns(name, make_method, blobs):
-    estimator = make_method(name).fit(blobs.X)
-    np.testing.assert_array_equal(make_method(name).fit_predict(blobs.X), estimator.labels_)
+def test_fit_predict_and_fit_transform_return_what_a_fit_learns(name, make_method, fitted, blobs):
+    np.testing.assert_array_equal(make_method(name).fit_predict(blobs.X), fitted(name).labels_)
     transformed = make_method(name).fit_transform(blobs.X)
-    np.testing.assert_array_equal(transformed, estimator.transform(blobs.X))
-
-
-@every_method
-def test_the_score_of_the_training_samples_is_minus_the_inertia(name, make_method, blobs):
-    estimator = make_method(name).fit(blobs.X)
-    assert estimator.score(blobs.X) == pytest.approx(-estimator.inertia_, rel=1e-4)
+    np.testing.assert_array_equal(transformed, fitted(name).transform(blobs.X))
 
 
 @every_method
@@ -108,9 +100,11 @@ def test_an_invalid_number_of_clusters_is_refused(name, n_clusters, make_method,
 
 @every_method
 @every_kind
-def test_the_same_seed_gives_a_bitwise_equal_result(name, kind, make_method, request):
+def test_the_same_seed_gives_a_bitwise_equal_result(name, kind, make_method, fitted, request):
     X, _ = request.getfixturevalue(kind)
-    assert_same(make_method(name).fit(X), make_method(name).fit(X))
+    estimator = make_method(name)
+    assert estimator.fit(X) is estimator
+    assert_same(estimator, fitted(name, kind))
 
 
 @every_method
@@ -127,9 +121,9 @@ def test_successive_fits_from_one_generator_differ(name, make_method, blobs):
 
 
 @deep_method
-def test_another_seed_gives_another_embedding(name, make_method, blobs):
-    first, second = (make_method(name, random_state=seed).fit(blobs.X).embedding_ for seed in (0, 1))
-    assert not np.array_equal(first, second)
+def test_another_seed_gives_another_embedding(name, make_method, fitted, blobs):
+    other = make_method(name, random_state=1).fit(blobs.X)
+    assert not np.array_equal(fitted(name).embedding_, other.embedding_)
 
 
 @every_method

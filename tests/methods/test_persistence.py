@@ -33,9 +33,9 @@ for name, row in METHODS.items():
 
 @every_method
 @pytest.mark.parametrize("kind", ["blobs", "images"])
-def test_learned_attributes_and_parameters_are_restored(name, kind, make_method, request, tmp_path):
+def test_learned_attributes_and_parameters_are_restored(name, kind, fitted, request, tmp_path):
     X, _ = request.getfixturevalue(kind)
-    saved = make_method(name).fit(X)
+    saved = fitted(name, kind)
     saved.save(tmp_path / "a.safetensors")
     loaded = type(saved).load(tmp_path / "a.safetensors", device="cpu")
     np.testing.assert_array_equal(loaded.predict(X), saved.labels_)
@@ -102,11 +102,11 @@ def test_tied_weights_are_saved(blobs, tmp_path):
     np.testing.assert_array_equal(loaded.transform(blobs.X), fitted.transform(blobs.X))
 
 
-def test_a_new_process_reads_every_method_back_to_identical_predictions(make_method, blobs, tmp_path):
+def test_a_new_process_reads_every_method_back_to_identical_predictions(fitted, blobs, tmp_path):
     np.save(tmp_path / "X.npy", blobs.X)
     expected = {}
     for name in METHODS:
-        estimator = make_method(name).fit(blobs.X)
+        estimator = fitted(name)
         estimator.save(tmp_path / f"{name}.safetensors")
         expected[name] = estimator.predict(blobs.X)
     subprocess.run([sys.executable, "-c", READ_BACK, str(tmp_path)], check=True)
@@ -115,8 +115,8 @@ def test_a_new_process_reads_every_method_back_to_identical_predictions(make_met
 
 
 @every_method
-def test_a_loaded_estimator_can_be_saved_and_fitted_again(name, make_method, blobs, tmp_path):
-    saved = make_method(name).fit(blobs.X)
+def test_a_loaded_estimator_can_be_saved_and_fitted_again(name, fitted, blobs, tmp_path):
+    saved = fitted(name)
     saved.save(tmp_path / "a.safetensors")
     loaded = type(saved).load(tmp_path / "a.safetensors", device="cpu")
     loaded.save(tmp_path / "b.safetensors")
@@ -162,10 +162,10 @@ def test_a_file_that_is_not_a_safetensors_file_is_refused(tmp_path):
 
 
 @pytest.fixture
-def saved(make_method, blobs, tmp_path):
+def saved(fitted, tmp_path):
     """A saved DEC, as its file, its tensors and its metadata."""
     path = tmp_path / "a.safetensors"
-    make_method("dec").fit(blobs.X).save(path)
+    fitted("dec").save(path)
     with safe_open(path, "pt") as file:
         return path, {name: file.get_tensor(name) for name in file.keys()}, file.metadata()  # noqa: SIM118
 
