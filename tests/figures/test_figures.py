@@ -149,7 +149,7 @@ def test_figure_3_cycles_through_the_classes_and_skips_text(
         write_figure("fig3", [text], tmp_path / "out")
 
 
-@pytest.mark.parametrize("label", [r"$\foo$", "$", "a_{b}^$", r"\frac{", "<&>"])
+@pytest.mark.parametrize("label", [r"$\foo$", "a_{b}^$"])
 def test_a_label_is_text_and_no_mathematics(
     label: str, make_run: Callable[..., Path], tmp_path: Path
 ) -> None:
