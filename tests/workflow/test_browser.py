@@ -54,7 +54,7 @@ def ui(finished: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[UI]
         yield UI(store, url)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def browser() -> Iterator[webdriver.Chrome]:
     options = webdriver.ChromeOptions()
     options.binary_location = str(CHROMIUM)
@@ -72,12 +72,19 @@ def shows(browser: webdriver.Chrome, text: str) -> None:
     )
 
 
+@pytest.fixture(scope="module")
+def report(finished: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of a finished run, in its folder of results."""
+    workspace = Workspace.copied(finished, tmp_path_factory.mktemp("report") / "copy")
+    file = workspace.results / "report.html"
+    workspace.run("--report", str(file))
+    return file
+
+
 @needs_browser
 def test_the_report_shows_its_categories_and_a_figure_without_network(
-    workspace: Workspace, browser: webdriver.Chrome
+    report: Path, browser: webdriver.Chrome
 ) -> None:
-    report = workspace.folder / "report.html"
-    workspace.run("--report", str(report))
     browser.get(report.as_uri())
     shows(browser, "Clustering results")
     heading = browser.find_element(By.XPATH, "//h1[text()='Clustering results']")
@@ -91,11 +98,11 @@ def test_the_report_shows_its_categories_and_a_figure_without_network(
 
 @needs_browser
 def test_the_first_page_of_the_report_has_all_figures_with_their_captions(
-    workspace: Workspace, browser: webdriver.Chrome
+    report: Path, browser: webdriver.Chrome
 ) -> None:
-    results = workspace.folder / "results" / "tiny"
-    workspace.run("--report", str(results / "report.html"))
-    browser.get((results / "report.html").as_uri())
+    results = report.parent
+    browser.get("about:blank")
+    browser.get(report.as_uri())
     shows(browser, "Clustering results")
     figures = browser.find_elements(By.CSS_SELECTOR, ".results figure")
     pictures = [figure.find_element(By.TAG_NAME, "img") for figure in figures]

@@ -112,10 +112,6 @@ def test_a_server_that_is_down_costs_a_warning_and_is_tried_again(
     assert workspace.planned(config=config) == {"track": 1, "everything": 1}
 
 
-def test_a_finished_run_has_nothing_to_do(workspace: Workspace) -> None:
-    assert workspace.planned() == {}
-
-
 def test_no_cell_starts_before_the_last_pretraining(tmp_path: Path) -> None:
     config = yaml.safe_load((ROOT / "config" / "demo.yaml").read_text()) | {"threads": 2}  # one job at a time
     workspace = Workspace(tmp_path)
@@ -161,28 +157,17 @@ def test_a_changed_parameter_reruns_its_method_and_nothing_else(workspace: Works
     assert plan == {"cluster": 1, "table": 1, "track": 1, "everything": 1} | pages
 
 
-def test_a_changed_mirror_reruns_nothing(workspace: Workspace) -> None:
+def test_a_finished_run_has_nothing_to_do_after_a_change_of_the_mirror_too(workspace: Workspace) -> None:
     assert workspace.planned(config=changed(mirror="http://127.0.0.1:9/")) == {}
 
 
-def test_one_dataset_is_a_target(tmp_path: Path) -> None:
+def test_the_store_is_updated_after_the_table_of_one_dataset_and_nothing_of_others(tmp_path: Path) -> None:
     config = changed(datasets=TINY["datasets"] | {"topics": {"subsample": 200}})
-    plan = Workspace(tmp_path).planned("digits", config=config)
-    assert plan == {
-        "prepare": 1,
-        "pretrain": 1,
-        "cluster": 3,
-        "table_of_dataset": 1,
-        "track_dataset": 1,
-        "digits": 1,
-    }
+    plan = Workspace(tmp_path).planned("results/tiny/logs/track/digits.done", config=config)
+    assert plan == {"prepare": 1, "pretrain": 1, "cluster": 3, "table_of_dataset": 1, "track_dataset": 1}
 
 
-def test_the_store_is_updated_after_the_table_of_one_dataset(tmp_path: Path) -> None:
-    assert "table_of_dataset" in Workspace(tmp_path).planned("results/tiny/logs/track/digits.done")
-
-
-@pytest.mark.parametrize(("threads", "shown"), [("auto", "2 1"), (8, "8 8"), (1, "1 1")])
+@pytest.mark.parametrize(("threads", "shown"), [("auto", "2 1"), (8, "8 8")])
 def test_the_jobs_of_a_stage_share_the_cores(tmp_path: Path, threads: int | str, shown: str) -> None:
     text = f'include: "{ROOT}/Snakefile"\nprint("threads", threads_of("pretrain"), threads_of("cluster"))\n'
     (tmp_path / "Snakefile").write_text(text, encoding="utf-8")  # one pretraining and three cells
@@ -255,27 +240,22 @@ def test_a_killed_run_goes_on_with_the_unfinished_seed(workspace: Workspace) -> 
     assert {run.info.status for run in workspace.stored_runs()} == {"FINISHED"}
 
 
-@pytest.mark.parametrize(
-    ("mistake", "texts"),
-    [
-        ({"datasets": {"digit": {}}}, ["datasets.digit", "did you mean 'digits'?", "mnist"]),
-        ({"methods": {"dekn": {}}}, ["methods.dekn", "did you mean 'dekm'?", "pca_k_means"]),
-        (
-            {"methods": {"dekm": {"maxiter": 3}}},
-            ["methods.dekm.maxiter", "did you mean 'max_iter'?", "n_init"],
-        ),
-        ({"seeds": ["a"]}, ["seeds.0='a' should be an integer >= 0"]),
-    ],
-)
-def test_a_mistake_in_the_configuration_is_named_before_anything_runs(
-    workspace: Workspace, mistake: dict, texts: list[str]
-) -> None:
-    output = workspace.run(config=changed(**mistake), ok=False)
-    assert all(text in output for text in texts), output
+def test_mistakes_in_the_configuration_are_named_before_anything_runs(tmp_path: Path) -> None:
+    methods = {"dekn": {}, "dekm": {"maxiter": 3}}
+    mistakes = changed(datasets={"digit": {}}, methods=methods, seeds=["a"])
+    output = Workspace(tmp_path).run(config=mistakes, ok=False)
+    for text in (
+        "datasets.digit: unknown name; did you mean 'digits'?",
+        "methods.dekn: unknown name; did you mean 'dekm'?",
+        "methods.dekm.maxiter: unknown name; did you mean 'max_iter'?",
+        "seeds.0='a' should be an integer >= 0",
+    ):
+        assert text in output, output
     assert "Traceback" not in output
+    assert not (tmp_path / "results").exists()
 
 
-@pytest.mark.parametrize("name", ["table", "all", "everything", "fig1"])
+@pytest.mark.parametrize("name", ["table", "everything"])  # of a rule, and of the Snakefile that includes it
 def test_a_dataset_cannot_have_the_name_of_a_target(tmp_path: Path, name: str) -> None:
     np.save(tmp_path / "x.npy", np.zeros((20, 5)))
     datasets = {name: {"path": str(tmp_path / "x.npy"), "n_clusters": 2}}
@@ -325,15 +305,11 @@ def test_a_label_with_markup_is_plain_text_in_tables_and_in_the_report(tmp_path:
     assert "alert(1)" in report
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [("name: tiny\nname: other", "'name' is already in line 1"), ("a: 1e-3x\n", "lacks name")],
-)
-def test_a_file_that_snakemake_reads_silently_is_refused(tmp_path: Path, text: str, reason: str) -> None:
+def test_a_file_that_snakemake_reads_silently_is_refused(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path)
     command = workspace.command("-n")
-    (tmp_path / "config.yaml").write_text(text, encoding="utf-8")
+    (tmp_path / "config.yaml").write_text("name: tiny\nname: other", encoding="utf-8")
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 1
-    assert reason in done.stdout + done.stderr
+    assert "'name' is already in line 1" in done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
