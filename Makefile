@@ -11,7 +11,8 @@ CONFIG ?=
 RESULTS ?= results
 # Without files of bytecode each of many processes would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
-WORKERS := --numprocesses=logical --maxprocesses=8 --dist=worksteal
+# One process more than cores: some tests wait for a server, a browser or Slurm.
+WORKERS = --numprocesses=$$(($$(getconf _NPROCESSORS_ONLN) + 1)) --maxprocesses=8 --dist=worksteal
 
 .DEFAULT_GOAL := help
 .PHONY: help demo paper cluster status report ui test coverage mutants schema lint check docs clean
@@ -64,7 +65,7 @@ status: .venv/installed ## Show what is complete, running or waiting; RESULTS=fo
 ui: .venv/installed ## Browse all runs in the MLflow UI on this machine; PORT=5001
 	@$(RUN) python -m dekm ui --store results --port $(PORT)
 
-test: .venv/installed ## Run the tests, one process per core
+test: .venv/installed ## Run the tests on all cores
 	@$(RUN) python -m pytest $(WORKERS) $(ARGS)
 
 coverage: .venv/installed ## Run the tests and list the lines that none of them reaches
