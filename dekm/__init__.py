@@ -25,6 +25,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dekm.methods.acedec import ACeDeC
     from dekm.methods.ae_k_means import AEKMeans
     from dekm.methods.autoencoder import Autoencoder
     from dekm.methods.base import Clusterer
@@ -50,6 +51,7 @@ __all__ = [
     "EDESC",
     "N2D",
     "UMAPGMM",
+    "ACeDeC",
     "AEKMeans",
     "Autoencoder",
     "Clusterer",
@@ -74,6 +76,7 @@ HOME = {  # the module of every public class
     "UMAPGMM": "dekm.methods.umap_gmm",
     "EDESC": "dekm.methods.edesc",
     "VaDE": "dekm.methods.vade",
+    "ACeDeC": "dekm.methods.acedec",
     "N2D": "dekm.methods.n2d",
     "Clusterer": "dekm.methods.base",
     "DeepClusterer": "dekm.methods.deep",

@@ -112,6 +112,7 @@ METHODS: dict[str, Method] = {
     "n2d": Method("N2D", "dekm.methods.n2d:N2D", "matching", of_paper=False, extra="umap"),
     "edesc": Method("EDESC", "dekm.methods.edesc:EDESC", "mlp", of_paper=False),
     "vade": Method("VaDE", "dekm.methods.vade:VaDE", "mlp", of_paper=False),
+    "acedec": Method("ACe/DeC", "dekm.methods.acedec:ACeDeC", "matching", of_paper=False),
 }
 
 

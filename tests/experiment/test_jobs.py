@@ -47,6 +47,7 @@ SETTINGS = {
     "n2d": {"n_epochs": 30},
     "edesc": {"n_init": 2, "max_iter": 1},
     "vade": {"max_iter": 1, "epochs_per_iter": 1, "lr": 1e-5},
+    "acedec": {"n_init": 2, "max_iter": 1},
 }
 
 

@@ -14,7 +14,7 @@ soft_method = pytest.mark.parametrize(
     "name", [name for name, row in METHODS.items() if hasattr(row.load(), "predict_proba")]
 )
 TRAINS_ITS_DECODER = {"dcec": {"images"}, "idec": {"blobs", "images"}, "dcn": {"blobs", "images"}}
-TRAINS_ITS_DECODER |= dict.fromkeys(("dkm", "edesc", "vade"), TRAINS_ITS_DECODER["dcn"])
+TRAINS_ITS_DECODER |= dict.fromkeys(("dkm", "edesc", "vade", "acedec"), TRAINS_ITS_DECODER["dcn"])
 
 
 @every_kind

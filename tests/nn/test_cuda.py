@@ -187,7 +187,7 @@ def test_an_interrupted_pretraining_is_continued(layerwise, tiny, images):
     np.testing.assert_array_equal(found.transform(images.X), expected.transform(images.X))
 
 
-@pytest.mark.parametrize("name", ["dec", "dcn", "dkm", "dekm", "edesc", "vade"])
+@pytest.mark.parametrize("name", ["dec", "dcn", "dkm", "dekm", "edesc", "vade", "acedec"])
 def test_an_interrupted_method_is_continued(name, make_method, images):
     def make():
         changes = {"batch_size": 8, "max_iter": 4, "tol": 0.0, "update_interval": 6}
