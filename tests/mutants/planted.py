@@ -133,7 +133,7 @@ MUTANTS = [
         ("2 * (t / w).log()", "(t / w).log()"),
         ("(1 - beta) * (Y - center)", "(Y - center)"),
         ("(sizes > 0) / (1 + counts)", "1 / (1 + counts)"),
-        ("init=beta * U", "init=U"),
+        ("cluster_means(Y, moved.labels, len(U))", "moved.centers"),
     ),
     *of(
         "methods/soft_assignment.py",
