@@ -177,12 +177,19 @@ def test_six_clusters_on_a_line_are_sound(tiny):
 
 
 def test_structureless_data_are_told(tiny):
-    """Fresh starts never settle on a single Gaussian, and leave the clusters of iteration 0."""
+    """Fresh starts leave the clusters of iteration 0 on a single Gaussian, and most fits never settle.
+
+    How many labels change in a fit follows from the last bits of its products, which processors differ in.
+    """
     X = np.random.default_rng(1).normal(size=(400, 20)).astype(np.float32)
-    autoencoder = tiny(embedding_dim=10, hidden=(32, 32), n_epochs=20)
     starts = {"init_update": "fresh", "n_init_update": 1, "max_iter": 12}
-    dekm = DEKM(10, autoencoder=autoencoder, **starts, device="cpu", random_state=0)
-    assert {"unsettled", "drifted"} <= set(notices_of(dekm, X))
+    found = []
+    for seed in range(4):
+        autoencoder = tiny(embedding_dim=10, hidden=(32, 32), n_epochs=20, random_state=seed)
+        dekm = DEKM(10, autoencoder=autoencoder, **starts, device="cpu", random_state=seed)
+        found.append(notices_of(dekm, X))
+    assert all("drifted" in notices for notices in found)
+    assert sum("unsettled" in notices for notices in found) >= 2
 
 
 def test_an_autoencoder_that_had_collapsed_is_told(blobs, tiny):
