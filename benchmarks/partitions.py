@@ -11,6 +11,7 @@ data of scikit-learn and on prepared data.
 """
 
 import argparse
+import math
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 from pathlib import Path
@@ -80,14 +81,16 @@ def study_methods(results: list[Path]) -> None:
                     for value, run in zip(v, cells[m], strict=True)
                 ]
                 taus.setdefault(name, []).append(kendalltau(*zip(*order, strict=True)).statistic)
-                losses.setdefault(name, []).append(max(acc.values()) - acc[chosen])
+                lost = max(acc.values()) - acc[chosen] if not math.isnan(means[chosen]) else math.nan
+                losses.setdefault(name, []).append(lost)
                 table.setdefault(name, []).append(f"{taus[name][-1]:.2f}, {losses[name][-1]:.1f} ({chosen})")
                 if name == "pooled silhouette":
                     named = [acc[method] for method, mean in means.items() if mean >= means[chosen] - NEAR]
                     best_of_near.append(max(acc.values()) - max(named))
                     pairs += [(means[a] - means[b], acc[a] - acc[b]) for a, b in combinations(means, 2)]
     for name, cells_of_row in table.items():
-        summary = f"{np.nanmean(taus[name]):.2f}, {fmean(losses[name]):.1f}, {max(losses[name]):.1f}"
+        lost = losses[name]
+        summary = f"{np.nanmean(taus[name]):.2f}, {np.nanmean(lost):.1f}, {np.nanmax(lost):.1f}"
         print(f"| {name} | {' | '.join(cells_of_row)} | {summary} |")
     told = [a * b > 0 for a, b in pairs if abs(a) >= NEAR]
     near = ", ".join(f"{loss:.1f}" for loss in best_of_near)
@@ -107,10 +110,7 @@ def measures(runs: Runs, dataset: str, cells: Cells) -> dict[str, Scores]:
 
     folder = records_data(cells)
     X = vectors(prepared.load(folder.arrays_file, folder.facts_file)[0])
-    stability = {
-        method: [fmean(ari(a.labels(), b.labels()) for a, b in combinations(records, 2))] * len(records)
-        for method, records in cells.items()
-    }
+    stability = {method: [agreement(records)] * len(records) for method, records in cells.items()}
     pooled = compare(runs, dataset).scores
     return {
         "pooled silhouette": {method: list(pooled[method]) for method in cells},
@@ -133,6 +133,12 @@ def measures(runs: Runs, dataset: str, cells: Cells) -> dict[str, Scores]:
             method: [float(method == "k_means")] * len(records) for method, records in cells.items()
         },
     }
+
+
+def agreement(records: list[Record]) -> float:
+    """Mean adjusted Rand index of the partitions of a method; NaN of one."""
+    pairs = [ari(a.labels(), b.labels()) for a, b in combinations(records, 2)]
+    return fmean(pairs) if pairs else math.nan
 
 
 def records_data(cells: Cells) -> Any:
