@@ -10,8 +10,8 @@ from dekm.results.runs import Runs
 NEAR = 0.2  # standard deviations; a smaller difference between two methods tells nothing
 # The row of pooled silhouettes in docs/how-to/choose-a-method.md, which benchmarks/partitions.py makes.
 TRUST = (
-    "How far to trust this: on seven datasets with known classes the first method named had 2.2 points of ACC "
-    "less than the best one on average, and at most 7.5."
+    "How far to trust this: on seven datasets with known classes the first method named had 2.2 points of "
+    "ACC less than the best one on average, and at most 7.5."
 )
 
 
