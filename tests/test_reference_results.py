@@ -53,14 +53,16 @@ def test_the_table_of_the_page_is_that_of_the_reference_results() -> None:
     assert len(rows) == cells["method"].nunique()
     for method, *scores in rows:
         for dataset, score in zip(datasets, scores, strict=True):
-            assert score == shown([known[method, dataset, metric] for metric in ("acc", "nmi")])
+            assert score == shown([known.get((method, dataset, metric)) for metric in ("acc", "nmi")])
 
 
 def shown(cells: list) -> str:
     """ACC and NMI of a cell with the paper's numbers in brackets; a dash if it was not run."""
+    if cells[0] is None or pd.isna(cells[0].mean):
+        return "–"
     here = "/".join(text(cell.mean, 1) for cell in cells)
     paper = "/".join(text(cell.paper, 2) for cell in cells)
-    return "–" if pd.isna(cells[0].mean) else f"{here} ({paper})"
+    return f"{here} ({paper})"
 
 
 @pytest.mark.parametrize("verdict", ["reproduced", "better", "worse", "undecided"])
