@@ -99,51 +99,38 @@ for figure, (
             "python -m dekm figure {params.figure} {params.read:q} --out {params.folder:q} 2> {log:q}"
 
 
-rule figure_ranks:
-    input:
-        f"{TABLES}/ranks.csv",
-    output:
-        report(
-            directory(f"{FIGURES}/ranks"),
-            patterns=["{figure}.png"],
-            caption="../report/ranks.rst",
-            category="Figures",
-            labels={"figure": "mean ranks"},
-        ),
-    log:
-        f"{RESULTS}/logs/figures/ranks.log",
-    conda:
-        ENVIRONMENT
-    params:
-        sources=source_digest("dekm.figures.ranks"),
-    message:
-        "Draw the critical-difference diagram"
-    shell:
-        "mkdir -p {output:q} && python -m dekm figure ranks {input:q} --out {output:q} 2> {log:q}"
+# The figures of finished tables: the tables that each reads, and its name in the report.
+FIGURES_OF_TABLES = {
+    "ranks": (["ranks.csv"], "mean ranks"),
+    "cost": (["table3.csv", "further.csv"], "accuracy against time"),
+}
 
+for figure, (tables, label) in FIGURES_OF_TABLES.items():
 
-rule figure_cost:
-    input:
-        f"{TABLES}/table3.csv",
-        f"{TABLES}/further.csv",
-    output:
-        report(
-            directory(f"{FIGURES}/cost"),
-            patterns=["{figure}.png"],
-            caption="../report/cost.rst",
-            category="Figures",
-            labels={"figure": "accuracy against time"},
-        ),
-    log:
-        f"{RESULTS}/logs/figures/cost.log",
-    conda:
-        ENVIRONMENT
-    params:
-        sources=source_digest("dekm.figures.cost"),
-    message:
-        "Draw accuracy against time"
-    shell:
-        "mkdir -p {output:q} && python -m dekm figure cost {input:q} --out {output:q} 2> {log:q}"
+    rule:
+        name:
+            f"figure_{figure}"
+        input:
+            [f"{TABLES}/{table}" for table in tables],
+        output:
+            report(
+                directory(f"{FIGURES}/{figure}"),
+                patterns=["{figure}.png"],
+                caption=f"../report/{figure}.rst",
+                category="Figures",
+                labels={"figure": label},
+            ),
+        log:
+            f"{RESULTS}/logs/figures/{figure}.log",
+        conda:
+            ENVIRONMENT
+        params:
+            figure=figure,
+            sources=source_digest(f"dekm.figures.{figure}"),
+        message:
+            f"Draw {label}"
+        shell:
+            "mkdir -p {output:q} && python -m dekm figure {params.figure} {input:q} --out {output:q} 2> {log:q}"
 
 
 rule figures_of_run:
