@@ -2,11 +2,11 @@
 
     python benchmarks/scale.py [--sizes 10000 100000 1000000] [--shapes 64 28x28x1] [--clusters 10]
 
-Gaussian blobs that overlap, read from a memory-mapped file, and the default network: that of values or
-of images of height x width x channels. Shown are an epoch of the pretraining (by default there are 200), the
-first K-means with its 100 restarts and the embedding before it, and an iteration: 40 steps,
-the embedding and a K-means. Each row runs in a separate process; seconds are CPU time. The peak includes the
-mapped pages of the file, which the system may drop.
+Gaussian blobs that overlap, read from a memory-mapped file, and the default network of values or of images of
+height x width x channels. Shown are an epoch of the pretraining (by default there are 200), the first K-means
+with its 100 restarts and the embedding before it, and an iteration: 40 steps, the embedding and a K-means.
+Each row runs in a separate process; seconds are CPU time. The peak includes the mapped pages of the file,
+which the system may drop.
 """
 
 import argparse
