@@ -71,14 +71,19 @@ def write_class_names(axes: Axes, points: np.ndarray, classes: np.ndarray, names
 
 def class_legend(figure: Figure, names: Sequence[str]) -> None:
     """Write the names of classes below the panels, with the middle of long ones left out."""
-    handles = [
+    handles = class_handles([shortened(name) for name in names])
+    columns = max(1, int(figure.get_figwidth() * 13 / (6 + max(len(str(h.get_label())) for h in handles))))
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns, fontsize=6)
+
+
+def class_handles(names: Sequence[str]) -> list[Line2D]:
+    """The marks of classes in a legend."""
+    return [
         Line2D(
             [], [], color=colour(i), marker=marker(i), linestyle="", markersize=4, label=legend_label(name)
         )
-        for i, name in enumerate(map(shortened, names))
+        for i, name in enumerate(names)
     ]
-    columns = max(1, int(figure.get_figwidth() * 13 / (6 + max(len(str(h.get_label())) for h in handles))))
-    figure.legend(handles=handles, loc="outside lower center", ncols=columns, fontsize=6)
 
 
 def shortened(name: str, length: int = LEGEND_NAME) -> str:

@@ -11,7 +11,7 @@ from sklearn.decomposition import PCA
 from dekm.figures.classes import are_short, class_legend, class_names, scatter_classes, write_class_names
 from dekm.figures.sources import align
 from dekm.figures.style import PAGE, new_figure, remove_ticks, save, save_data, style
-from dekm.results.folders import Record
+from dekm.results.record import Record
 
 MAX_POINTS = 5000
 MAX_IN_LEGEND = 40

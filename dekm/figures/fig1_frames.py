@@ -1,15 +1,14 @@
 """The saved iterations of a run, the frames of Figure 1."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
 from dekm.errors import InputError
 from dekm.files.arrays import Form, read_arrays
 from dekm.files.reading import damaged
-from dekm.metrics import accuracy, nmi
-from dekm.results.folders import Record
+from dekm.results.record import Record
 
 SHOWN = (0, 1, 2, 20)
 FORMS = {
@@ -32,6 +31,7 @@ class Frame:
     labels: np.ndarray  # cluster (n,) of each point, a row of `centers`
     centers: np.ndarray  # (k, 2)
     V: np.ndarray  # (2, 2), eigenvectors of S_w in rows, ascending; NaN for a method without them
+    scores: dict[str, float]  # ACC and NMI in [0, 1], those of the history; empty without true labels
 
 
 def read_frames(run: Record) -> tuple[list[Frame], np.ndarray | None]:
@@ -42,8 +42,13 @@ def read_frames(run: Record) -> tuple[list[Frame], np.ndarray | None]:
     arrays = read_iterations(run)
     if "V" not in arrays:
         raise InputError(f"{run.path} should be a run with embedding_dim=2, whose iterations can be drawn.")
-    rows = zip(*(arrays[field.name] for field in fields(Frame)), strict=True)
-    return [Frame(int(n), *rest) for n, *rest in rows], run.true_labels()
+    scores: dict[int, dict[str, float]] = {
+        int(row["n_iter"]): {score: row[score] for score in ("acc", "nmi") if score in row}
+        for row in run.history()
+    }
+    rows = zip(*(arrays[name] for name in ("n_iter", "H", "labels", "centers", "V")), strict=True)
+    frames = [Frame(int(n), H, labels, U, V, scores.get(int(n), {})) for n, H, labels, U, V in rows]
+    return frames, run.true_labels()
 
 
 def read_iterations(run: Record) -> dict[str, np.ndarray]:
@@ -62,11 +67,6 @@ def nearest_frames(frames: Sequence[Frame], wanted: Sequence[int] = SHOWN) -> li
     """Select the frames nearest to the wanted iterations, each once."""
     chosen = {min(frames, key=lambda frame: abs(frame.n_iter - n)).n_iter for n in wanted}
     return [frame for frame in frames if frame.n_iter in chosen]
-
-
-def frame_scores(frame: Frame, y: np.ndarray | None) -> dict[str, float]:
-    """ACC and NMI of one frame, in [0, 1]; empty without true labels."""
-    return {} if y is None else {"acc": accuracy(y, frame.labels), "nmi": nmi(y, frame.labels)}
 
 
 def spread(frame: Frame) -> np.ndarray:

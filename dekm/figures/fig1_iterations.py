@@ -14,17 +14,14 @@ from matplotlib.lines import Line2D
 from PIL import Image
 from scipy.optimize import linear_sum_assignment
 
-from dekm.figures.classes import class_names, scatter_classes
-from dekm.figures.fig1_frames import Frame, frame_scores, nearest_frames, read_frames, spread
+from dekm.figures.classes import class_handles, class_names, scatter_classes
+from dekm.figures.fig1_frames import Frame, nearest_frames, read_frames, spread
 from dekm.figures.fonts import use_installed_fonts
-from dekm.figures.sources import describe_data, single_input
+from dekm.figures.sources import describe_run, single_input
 from dekm.figures.style import (
     COLUMN,
     INK,
     boxes_told_once,
-    colour,
-    legend_label,
-    marker,
     new_figure,
     percent,
     remove_ticks,
@@ -35,7 +32,7 @@ from dekm.figures.style import (
 )
 from dekm.files.writing import write_bytes
 from dekm.metrics import contingency
-from dekm.results.folders import read_record
+from dekm.results.record import read_record
 
 PIXELS = 300  # resolution of the background, per side
 FRAME_SIDE = 3.6  # inches
@@ -119,19 +116,13 @@ def _panel(axes: Axes, frame: Frame, y: np.ndarray | None, limits: np.ndarray) -
     x, y_ = frame.centers.T
     axes.scatter(x, y_, s=14, c="white", edgecolors=INK, linewidths=1.1, zorder=3)
     axes.set(xlim=(left, right), ylim=(bottom, top))
-    axes.set_title("\n".join(filter(None, [f"Iteration {frame.n_iter}", percent(frame_scores(frame, y))])))
+    axes.set_title("\n".join(filter(None, [f"Iteration {frame.n_iter}", percent(frame.scores)])))
     remove_ticks(axes)
 
 
 def _legend(y: np.ndarray | None) -> list[Line2D]:
     """Legend of the classes, the centroids and the eigenvector."""
-    names = [] if y is None else class_names(y)[1]
-    points = [
-        Line2D(
-            [], [], color=colour(i), marker=marker(i), linestyle="", markersize=4, label=legend_label(name)
-        )
-        for i, name in enumerate(names)
-    ]
+    points = class_handles([] if y is None else class_names(y)[1])
     hollow: dict[str, Any] = {"color": "white", "markeredgecolor": INK, "linestyle": ""}
     marks = [Line2D([], [], marker="o", markersize=4, label="centroid", **hollow)]
     if y is not None:
@@ -181,12 +172,11 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
     run = read_record(single_input(inputs, "the folder of a run"))
     frames, y = read_frames(run)
     chosen = nearest_frames(frames)
-    title = f"{run.label} on {describe_data(run)}, seed {run.facts['seed']}"
-    save(draw(chosen, y, title), folder, "fig1")
+    save(draw(chosen, y, describe_run(run)), folder, "fig1")
     animate(frames, y, folder / "fig1.gif")
     rows = [
         {"n_iter": frame.n_iter, "shown": frame in chosen}
-        | frame_scores(frame, y)
+        | frame.scores
         | dict(zip(("dx", "dy"), spread(frame), strict=True))
         for frame in frames
     ]

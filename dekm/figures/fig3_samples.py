@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from dekm.errors import InputError
 from dekm.figures.style import PAGE, new_figure, save, save_data, style
-from dekm.results.folders import PreparedData
+from dekm.results.data import PreparedData
 
 N_IMAGES = 12
 

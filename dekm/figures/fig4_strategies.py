@@ -20,7 +20,8 @@ from dekm.figures.style import (
     save_data,
     style,
 )
-from dekm.results.folders import CellFolder, Record
+from dekm.results.folders import CellFolder
+from dekm.results.record import Record
 
 STRATEGIES = (
     "1: last dimension of Y",

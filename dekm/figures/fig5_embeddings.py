@@ -15,7 +15,7 @@ from dekm.errors import InputError
 from dekm.figures.classes import are_short, class_legend, class_names, scatter_classes, write_class_names
 from dekm.figures.sources import describe_data
 from dekm.figures.style import COLUMN, new_figure, percent, remove_ticks, save, save_data, style
-from dekm.results.folders import Record, read_record
+from dekm.results.record import Record, read_record
 
 MAX_POINTS = 10_000
 PERPLEXITY = 30

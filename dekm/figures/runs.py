@@ -12,7 +12,7 @@ from dekm.figures.classes import shortened
 from dekm.figures.curves import draw_curves
 from dekm.figures.embedding import write_embedding
 from dekm.figures.fig3_samples import show_image
-from dekm.figures.sources import align, describe_data, read_history, single_input
+from dekm.figures.sources import align, describe_run, read_history, single_input
 from dekm.figures.style import (
     COLUMN,
     PAGE,
@@ -22,7 +22,7 @@ from dekm.figures.style import (
     save_data,
     style,
 )
-from dekm.results.folders import Record, read_record
+from dekm.results.record import Record, read_record
 
 logger = logging.getLogger(__name__)
 
@@ -95,8 +95,7 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
     main class and purity of each cluster. `InputError` if the folder is not a complete run.
     """
     run = read_record(single_input(inputs, "the folder of a run"))
-    parts = (f"{run.label} on {describe_data(run)}", f"seed {run.facts['seed']}", percent(run.metrics))
-    title = ", ".join(filter(None, parts))
+    title = ", ".join(filter(None, (describe_run(run), percent(run.metrics))))
     history = read_history(run)
     save_data(history, folder, "curves")
     if len(history) > 1:

@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 from dekm.errors import InputError
 from dekm.markup import printable
 from dekm.metrics import contingency
-from dekm.results.folders import Record
+from dekm.results.record import Record
 
 
 def read_history(run: Record) -> pd.DataFrame:
@@ -24,6 +24,11 @@ def describe_data(run: Record) -> str:
     name = facts.get("label", run.facts["dataset"])
     size = facts.get("subsample")
     return name if size is None else f"{name} (subsample of {size:,} samples)"
+
+
+def describe_run(run: Record) -> str:
+    """Method, data and seed of a run."""
+    return f"{run.label} on {describe_data(run)}, seed {run.facts['seed']}"
 
 
 def single_input(inputs: Sequence[Path], description: str) -> Path:

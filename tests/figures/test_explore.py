@@ -19,7 +19,7 @@ from dekm.figures.explore.contents import gather, match, nearest, stratified_par
 from dekm.figures.explore.pictures import MAX_PIXELS, MAX_SIDE, sheet, strip
 from dekm.files import write_manifest
 from dekm.files.manifest import content_digest
-from dekm.results.folders import read_record
+from dekm.results.record import read_record
 from dekm.results.result_set import ResultSet
 from docs.images import page_of_run
 from tests.helpers.handmade import make_history, write_data, write_facts, write_run

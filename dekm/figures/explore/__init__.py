@@ -11,7 +11,7 @@ from dekm.figures.explore.contents import describe, gather
 from dekm.figures.explore.pictures import encode_array, encode_image, encode_json, sheet, strip
 from dekm.files.reading import readable
 from dekm.files.writing import write_text
-from dekm.results.folders import Record, read_record
+from dekm.results.record import Record, read_record
 from dekm.results.result_set import RUN_OF_PAGE
 
 TEMPLATE = Path(__file__).with_name("page.html")

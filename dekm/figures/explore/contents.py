@@ -13,10 +13,10 @@ from dekm.figures.embedding import principal_components
 from dekm.figures.explore.features import largest_features
 from dekm.figures.fig1_frames import read_iterations
 from dekm.figures.fig5_embeddings import project
-from dekm.figures.sources import align, describe_data
+from dekm.figures.sources import align, describe_run
 from dekm.figures.style import COLOURS
 from dekm.markup import csv_cell
-from dekm.results.folders import Record
+from dekm.results.record import Record
 
 MAX_SAMPLES = 70_000  # of a page; its file then has about 20 MB
 MIN_TSNE, MAX_TSNE = 10, 5_000  # samples of which there is a t-SNE map, which takes seconds
@@ -40,7 +40,7 @@ class Contents:
     @property
     def title(self) -> str:
         """Method, data and seed."""
-        return f"{self.run.label} on {describe_data(self.run)}, seed {self.run.facts['seed']}"
+        return describe_run(self.run)
 
 
 def gather(run: Record) -> Contents:
