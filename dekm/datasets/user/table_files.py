@@ -16,6 +16,7 @@ import numpy as np
 from dekm.datasets.user.cells import kind_of, looks_like_data, to_number
 from dekm.datasets.user.formats import format_of, opened_text
 from dekm.errors import InputError, shown
+from dekm.files.reading import without_duplicates
 
 LONGEST_CELL = 2**30  # characters
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
@@ -270,11 +271,9 @@ def _open_jsonl(file: Path, form: Form) -> RowTable:
     objects: list[tuple[int, dict[str, Any]]] = []
     with opened_text(file, "JSON Lines file") as stream:
         for number, line in enumerate(stream, 1):
-            value = json.loads(line, object_pairs_hook=_once) if line.strip() else {}
+            value = _value(line, f"{file}: line {number}") if line.strip() else {}
             if not isinstance(value, dict):
                 raise InputError(f"{file}: line {number} should be an object, such as {{...}}.")
-            if TWICE in value:
-                raise InputError(f"{file}: line {number} has the key {shown(value[TWICE])} twice.")
             if value:
                 objects.append((number, value))
     names = list(dict.fromkeys(str(name) for _, value in objects for name in value))
@@ -283,11 +282,10 @@ def _open_jsonl(file: Path, form: Form) -> RowTable:
     return RowTable(file, names, form=form, objects=objects)
 
 
-TWICE = ("a key that appears twice",)  # no key of JSON is a tuple
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[Any, Any]:
-    value: dict[Any, Any] = dict(pairs)
-    if len(value) < len(pairs):
-        value[TWICE] = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-    return value
+def _value(line: str, place: str) -> Any:
+    try:
+        return json.loads(line, object_pairs_hook=without_duplicates)
+    except json.JSONDecodeError:
+        raise
+    except ValueError as error:
+        raise InputError(f"{place}: {error}") from error

@@ -369,9 +369,10 @@ def test_labels_of_any_form_are_classes_or_none(labels, y, names):
     assert (found.tolist(), classes) == (y, names)
 
 
-def test_a_key_that_appears_twice_in_a_line_of_json_is_refused(tmp_path):
-    file = write(tmp_path / "x.jsonl", b'{"a": 1, "b": 2}\n{"a": 3, "b": 4, "a": 5}\n')
-    with pytest.raises(InputError, match=r"x\.jsonl: line 2 has the key 'a' twice"):
+@pytest.mark.parametrize("line", [b'{"a": 3, "b": 4, "a": 5}', b'{"a": {"b": 1, "c": {"a": 3, "a": 4}}}'])
+def test_a_key_that_appears_twice_in_a_line_of_json_is_refused(tmp_path, line):
+    file = write(tmp_path / "x.jsonl", b'{"a": 1, "b": 2}\n' + line + b"\n")
+    with pytest.raises(InputError, match=r"x\.jsonl: line 2: 'a' is there twice"):
         prepare(tmp_path, {"path": str(file)})
 
 
