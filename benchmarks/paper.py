@@ -19,6 +19,7 @@ import yaml
 
 from dekm.experiment.config import Experiment
 from dekm.experiment.jobs import cluster_cell, pretrain_cell
+from dekm.experiment.plan import job_settings
 from dekm.nn.device import device_name
 
 
@@ -39,13 +40,12 @@ def main() -> None:
     for dataset in arguments.datasets or experiment.datasets:
         cell = {"results": arguments.results, "dataset": dataset, "seeds": experiment.seeds, "device": device}
         needed = {experiment.pretraining(dataset, method) for method in methods}
-        for architecture in sorted(filter(None, needed)):
-            settings = experiment.pretraining_settings(dataset, architecture)
-            failed += not run_timed(pretrain_cell, architecture=architecture, settings=settings, **cell)
+        for key in sorted(filter(None, needed)):
+            told = job_settings(experiment, "pretrain", dataset, key)
+            failed += not run_timed(pretrain_cell, architecture=key, **told, **cell)
         for method in methods:
-            settings = experiment.method_settings(dataset, method)
-            start = experiment.pretraining(dataset, method)
-            failed += not run_timed(cluster_cell, method=method, settings=settings, pretrained=start, **cell)
+            told = job_settings(experiment, "cluster", dataset, method)
+            failed += not run_timed(cluster_cell, method=method, **told, **cell)
     print(f"{time.perf_counter() - started:8.1f} s in total, {failed} failed", flush=True)
     sys.exit(bool(failed))
 
