@@ -18,7 +18,7 @@ from dekm.figures import write_figure
 from dekm.files import read_json, write_json, write_manifest
 from dekm.results.advice import advice
 from dekm.results.comparison import compare
-from dekm.results.folders import read_record
+from dekm.results.record import read_record
 from dekm.results.result_set import ResultSet
 from dekm.results.runs import read_runs
 from dekm.results.status import read_status

@@ -6,8 +6,9 @@ import pytest
 
 from dekm.errors import InputError
 from dekm.files import write_manifest
-from dekm.results.folders import Record, SeedFolder, read_record
+from dekm.results.record import Record, read_record
 from dekm.results.result_set import ResultSet, result_sets
+from dekm.results.seed import SeedFolder
 from tests.helpers.handmade import make_history, write_facts, write_run, write_summary
 
 

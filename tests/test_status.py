@@ -18,8 +18,8 @@ from dekm.experiment.plan import write_plan
 from dekm.files import write_json, write_manifest
 from dekm.files.leftovers import temporary_path
 from dekm.nn.stages import Epoch
-from dekm.results.folders import SeedFolder
 from dekm.results.progress import SILENT_SECONDS, Progress, duration, read_progress
+from dekm.results.seed import SeedFolder
 from dekm.results.status import CellStatus, UnfinishedSeed, find_results, read_status, work_of
 from dekm.results.status_text import describe_status, expected_seconds, seconds_left, time_left
 from tests.helpers.handmade import MADE, write_facts

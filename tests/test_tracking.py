@@ -17,8 +17,8 @@ from dekm.cli import main
 from dekm.errors import InputError
 from dekm.files import locked, write_json, write_manifest
 from dekm.files.leftovers import temporary_path
-from dekm.results.folders import read_record
 from dekm.results.progress import Progress
+from dekm.results.record import read_record
 from dekm.results.result_set import RUN_OF_PAGE, ResultSet
 from dekm.tracking.artifacts import link_or_copy
 from dekm.tracking.database import local_path, tracking_uri

@@ -115,7 +115,7 @@ def figure(name: str, inputs: list[Path], out: Path) -> None:
 def explore(run: Path, out: Path | None) -> None:
     """Write the page of a run, and print its path."""
     from dekm.figures.explore import write_page
-    from dekm.results.folders import read_record
+    from dekm.results.record import read_record
     from dekm.results.result_set import ResultSet
 
     record = read_record(run)

@@ -20,7 +20,8 @@ from dekm.experiment.provenance import describe_changes, facts, source_digest, v
 from dekm.files import atomic_folder, digest, locked, recover, set_aside, write_json
 from dekm.nn.checkpoint import Checkpoint
 from dekm.nn.device import device_name, hardware, resolve_device
-from dekm.results.folders import CellFolder, SeedFolder
+from dekm.results.folders import CellFolder
+from dekm.results.seed import SeedFolder
 
 logger = logging.getLogger(__name__)
 

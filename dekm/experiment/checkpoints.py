@@ -67,10 +67,6 @@ class SeedCheckpoint(Checkpoint):
         ended = time.monotonic()
         self._due = ended + max(SECONDS, (ended - started) / COST)
 
-    def remove(self) -> None:
-        """Remove the file, if there is one."""
-        self.file.unlink(missing_ok=True)
-
     def _write(self, state: State) -> None:
         temporary = self.part / self.file.name
         try:

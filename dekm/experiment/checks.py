@@ -9,15 +9,13 @@ from dekm.datasets import DATASETS
 from dekm.datasets.user.own import most_samples
 from dekm.errors import InputError, cut, find_secret, shown, unknown_name
 from dekm.experiment.blocks import DatasetBlock, find_dataset, loader_options, unknown_dataset
-from dekm.experiment.config import FIG1, Experiment
+from dekm.experiment.config import FIG1, FIG5_METHODS, Experiment
 from dekm.experiment.config_file import check_values
 from dekm.experiment.own_code import find_misdefined, find_unusable, variant_settings
 from dekm.experiment.schema import describe_schema, read_schema, read_texts, validator
 from dekm.outside import use_folder
 from dekm.results.published import read_published
 from dekm.results.result_set import RESERVED
-
-FIG5_METHODS = {"pca_k_means", "ae_k_means", "dec", "dekm"}
 
 
 def read_experiment(config: Mapping[str, Any], schema_file: Path, modules: Path | None = None) -> Experiment:
@@ -120,8 +118,8 @@ def find_impossible(experiment: Experiment) -> Iterator[str]:
     for method in experiment.get("show", []):
         if method not in experiment.methods:
             yield f"show: {shown(method)} should be one of the methods {', '.join(experiment.methods)}."
-    if "fig5" in experiment.figures and not FIG5_METHODS & set(experiment.methods):
-        yield f"figures.fig5: the methods should have at least one of {', '.join(sorted(FIG5_METHODS))}."
+    if "fig5" in experiment.figures and not experiment.methods_of_fig5:
+        yield f"figures.fig5: the methods should have at least one of {', '.join(FIG5_METHODS)}."
 
 
 def _find_unusable_reference(reference: Path, datasets: list[str]) -> Iterator[str]:

@@ -16,6 +16,7 @@ RESULTS = Path("results")
 MOST_THREADS = 8  # of a job; more gain little
 FIG1 = "fig1"
 FIG1_N_CLASSES = 4
+FIG5_METHODS = ("pca_k_means", "ae_k_means", "dec", "dekm")  # in the order of the panels
 VECTOR_EMBEDDING_DIM = 10  # of vectors; of images it is the number of clusters
 COMPONENTS = 50  # of an embedding that starts at PCA, or as many as there are
 # Parameters of an autoencoder that an architecture does not use, and defaults of those that it may lack.
@@ -135,6 +136,11 @@ class Experiment:
         """The dataset of each figure that shows one, where that dataset is not left out."""
         shown = {name: block["dataset"] for name, block in self.get("figures", {}).items()}
         return {name: dataset for name, dataset in shown.items() if dataset in self.datasets}
+
+    @property
+    def methods_of_fig5(self) -> list[str]:
+        """Keys of the methods that Figure 5 shows, in its order."""
+        return [name for name in FIG5_METHODS if name in self.methods]
 
     @cached_property
     def blocks(self) -> dict[str, DatasetBlock]:

@@ -20,7 +20,7 @@ from dekm.nn.training import steps_per_epoch
 from dekm.results.progress import duration
 from dekm.results.result_set import ResultSet
 from dekm.results.status import read_or_empty
-from dekm.results.status_text import aligned
+from dekm.results.status_text import grid
 
 BUSY = 0.8  # share of a processor below which times are misleading
 FLOAT = 4  # bytes
@@ -237,14 +237,8 @@ def unknown_sizes(experiment: Experiment, cells: Sequence[PlannedCell]) -> Itera
 
 def table(cells: Sequence[PlannedCell]) -> str:
     """A row per method or pretraining, a column per dataset: time of one seed."""
-    datasets = list(dict.fromkeys(cell.block.name for cell in cells))
-    rows = sorted({(cell.stage, cell.subject): None for cell in cells}, key=lambda row: row[0] != "pretrain")
     texts = {(cell.stage, cell.subject, cell.block.name): duration(cell.seconds) for cell in cells}
-    lines = [["one seed", *datasets]]
-    for stage, subject in rows:
-        name = f"pretrain {subject}" if stage == "pretrain" else subject
-        lines.append([name, *(texts.get((stage, subject, dataset), "") for dataset in datasets)])
-    return aligned(lines)
+    return grid(texts, "one seed")
 
 
 def size(n_bytes: float) -> str:

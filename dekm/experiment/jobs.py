@@ -39,6 +39,7 @@ from dekm.methods.autoencoder import Autoencoder
 from dekm.nn.checkpoint import NO_CHECKPOINT
 from dekm.results.advice import advice
 from dekm.results.comparison import compare
+from dekm.results.published import MAX_SEED
 from dekm.results.record import Record
 from dekm.results.result_set import ResultSet
 from dekm.results.runs import read_runs
@@ -46,7 +47,6 @@ from dekm.scaling import InputScaling
 
 logger = logging.getLogger(__name__)
 
-MAX_SEED = 2**32 - 1
 ARCHITECTURES = ("conv", "mlp", "network")  # in a key of pretrained autoencoders, before a dash
 
 
@@ -97,7 +97,7 @@ def pretrain_cell(
             architecture="auto" if network else kind, device=device, random_state=job.seed, **settings
         )
         autoencoder.fit(X, checkpoint=NO_CHECKPOINT if network else checkpoint, on_epoch=epochs)
-        autoencoder.input_scaling_ = scaling
+        autoencoder.set_input_scaling(scaling)
         write_pretraining(job.folder, autoencoder, epochs.seconds())
 
     cell = Cell(
@@ -210,5 +210,5 @@ def check_seeds(seeds: Sequence[int]) -> None:
 
 def _load(results: ResultSet, dataset: str) -> tuple[Any, Any, dict[str, Any]]:
     folder = results.data(dataset)
-    X, y, known = prepared.load(folder.arrays_file, folder.facts_file)
-    return X, y, {**folder.facts, "scaling": known["scaling"]}
+    X, y, _ = prepared.load(folder.arrays_file, folder.facts_file)
+    return X, y, folder.facts

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from dekm.experiment.history import History, Recorder
 from dekm.files import csv_fields
-from dekm.results.folders import SeedFolder
 from dekm.results.progress import HEARTBEAT_SECONDS, Progress
+from dekm.results.seed import SeedFolder
 
 logger = logging.getLogger(__name__)
 

@@ -21,7 +21,8 @@ from dekm.methods import KNOWN, METHODS, Method, find_method
 from dekm.methods.base import Clusterer
 from dekm.methods.persistence import Saved
 from dekm.results.data import SampleNames
-from dekm.results.folders import SEED_FILES, Record, SeedFolder, read_record
+from dekm.results.record import Record, read_record
+from dekm.results.seed import SEED_FILES, SeedFolder
 from dekm.scaling import InputScaling
 
 # Settings of the run's own data that do not describe new data: new data need no labels, their columns are

@@ -20,7 +20,7 @@ from dekm.markup import csv_cell
 from dekm.methods.autoencoder import Autoencoder
 from dekm.methods.persistence import Saved, UnreadableError
 from dekm.results.data import SampleNames
-from dekm.results.folders import SeedFolder
+from dekm.results.seed import SeedFolder
 from dekm.scaling import InputScaling
 
 logger = logging.getLogger(__name__)

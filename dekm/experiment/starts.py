@@ -9,7 +9,7 @@ from typing import Any
 from dekm.errors import InputError
 from dekm.experiment.estimators import Settings, effective_parameters
 from dekm.methods.autoencoder import Autoencoder
-from dekm.results.folders import Record, read_record
+from dekm.results.record import Record, read_record
 from dekm.results.result_set import ResultSet
 from dekm.scaling import NO_SCALING
 
@@ -90,7 +90,7 @@ def load_start(folder: Record | None, device: str, network: str | None) -> Autoe
         return None
     file = folder.checked("autoencoder")
     autoencoder = Autoencoder.load(file, device=device, network=network)
-    autoencoder.input_scaling_ = NO_SCALING  # the samples of a cell are scaled already
+    autoencoder.set_input_scaling(NO_SCALING)  # the samples of a cell are scaled already
     kind = folder.subject.partition("-")[0]
     if network is None and autoencoder.architecture not in (kind, "auto"):
         raise InputError(f"{file} holds an autoencoder of another architecture. {folder.remedy}")

@@ -1,11 +1,10 @@
 """What the comparison of methods without true labels says in words, and how far it can be trusted."""
 
 from collections.abc import Mapping, Sequence
-from statistics import fmean
 
 from dekm.results.comparison import SIMPLE, Comparison
 from dekm.results.record import Record
-from dekm.results.runs import Runs
+from dekm.results.runs import Runs, mean_accuracy
 
 NEAR = 0.2  # standard deviations; a smaller difference between two methods tells nothing
 # The row of pooled silhouettes in docs/how-to/choose-a-method.md, which benchmarks/partitions.py makes.
@@ -63,16 +62,12 @@ def _best(labels: Sequence[str], n_methods: int, *, simple: bool) -> str:
 
 def _by_labels(cells: Mapping[str, Sequence[Record]], best: Sequence[str]) -> list[str]:
     """What the true labels say; nothing without any."""
-    acc = {
-        method: 100 * fmean(run.metrics["acc"] for run in records)
-        for method, records in cells.items()
-        if all(run.metrics.get("acc") is not None for run in records)
-    }
+    acc = mean_accuracy(cells)
     if not set(best) <= set(acc):
         return []
     first, named = (max(among, key=lambda method: acc[method]) for among in (acc, best))
-    said = f"By the true labels {cells[first][0].label} has the best ACC, {acc[first]:.1f}"
-    return [f"{said}." if first in best else f"{said}; {cells[named][0].label} has {acc[named]:.1f}."]
+    said = f"By the true labels {cells[first][0].label} has the best ACC, {100 * acc[first]:.1f}"
+    return [f"{said}." if first in best else f"{said}; {cells[named][0].label} has {100 * acc[named]:.1f}."]
 
 
 def _listed(labels: Sequence[str]) -> str:

@@ -7,11 +7,8 @@ from pathlib import Path
 from dekm.errors import InputError, shown
 from dekm.files.leftovers import PART, REPLACED, temporaries
 from dekm.files.reading import check_fields, damaged, read_json
-from dekm.results.data import PreparedData
 from dekm.results.record import Record, read_record
-from dekm.results.seed import SEED_FILES, SeedFolder
-
-__all__ = ["SEED_FILES", "CellFolder", "PreparedData", "Record", "SeedFolder", "read_record"]
+from dekm.results.seed import SeedFolder
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,9 @@ from pathlib import Path
 from dekm.errors import InputError, shown, without_secrets
 from dekm.files import is_locked
 from dekm.files.leftovers import temporaries
-from dekm.results.folders import CellFolder, PreparedData, SeedFolder
+from dekm.results.data import PreparedData
+from dekm.results.folders import CellFolder
+from dekm.results.seed import SeedFolder
 
 logger = logging.getLogger(__name__)
 
@@ -156,7 +158,7 @@ def result_sets(store: Path) -> list[ResultSet]:
     """All folders of results below a folder, also those with pretrainings only, sorted by name."""
     stages = {pattern.partition("/")[0] for pattern in PATTERNS.values()}
     folders = {path.parent for stage in stages for path in store.glob(f"*/{stage}")}
-    return [ResultSet(folder) for folder in sorted(folders)]
+    return [ResultSet(folder) for folder in sorted(folders) if folder.name not in RESERVED]
 
 
 def last_line(file: Path) -> str:

@@ -1,9 +1,10 @@
 """All runs of a folder of results, read once; tables, ranks, claims and advice read nothing else."""
 
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from dekm.errors import InputError
@@ -75,6 +76,15 @@ def read_runs(
     for line in [line for lines in problems.values() for line in lines]:
         logger.warning("%snot counted: %s", WARNING, line)
     return Runs(runs, problems)
+
+
+def mean_accuracy(cells: Mapping[str, Sequence[Record]]) -> dict[str, float]:
+    """Mean ACC over the seeds, in [0, 1], of each method all of whose runs have one."""
+    return {
+        method: fmean(run.metrics["acc"] for run in records)
+        for method, records in cells.items()
+        if all(run.metrics.get("acc") is not None for run in records)
+    }
 
 
 def read_cell(folder: CellFolder) -> tuple[list[Record], list[str]]:

@@ -147,7 +147,10 @@ class SeedFolder:
             return str(error)
 
     def is_made_under_other_key(self, key: str) -> bool:
-        """Whether processes make the seed now, none of them under this key, as far as their folders say."""
+        """Whether processes are making the seed now, all of them under other keys.
+
+        A folder whose facts cannot be read yet is ignored.
+        """
         parts = [SeedFolder(found.path) for found in temporaries(self.path.parent, self.path.name)]
         keys = {part.facts["key"] for part in parts if part.has_facts()}
         return bool(keys) and key not in keys

@@ -11,10 +11,11 @@ from typing import Any, Literal
 from dekm.errors import InputError
 from dekm.files import read_json
 from dekm.files.leftovers import temporaries
-from dekm.results.folders import CellFolder, Record, SeedFolder
+from dekm.results.folders import CellFolder
 from dekm.results.progress import SILENT_SECONDS, Progress, is_alive, read_progress
-from dekm.results.record import describe_warnings
+from dekm.results.record import Record, describe_warnings
 from dekm.results.result_set import PATTERNS, ResultSet, failure
+from dekm.results.seed import SeedFolder
 
 State = Literal["complete", "running", "damaged", "dead", "failed", "waiting"]
 

@@ -1,6 +1,6 @@
 """The state of an experiment as text, and how long its rest may take."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean
 
@@ -49,15 +49,19 @@ def count(cells: Sequence[CellStatus], state: str) -> int:
 
 def table(cells: Sequence[CellStatus]) -> str:
     """A row per method or pretraining, a column per dataset; the time is the mean of the complete seeds."""
-    datasets = list(dict.fromkeys(cell.dataset for cell in cells))
-    rows = list(dict.fromkeys((cell.stage, cell.subject) for cell in cells))
-    rows.sort(key=lambda row: row[0] != "pretrain")
     texts = {(cell.stage, cell.subject, cell.dataset): cell_text(cell) for cell in cells}
-    names = [f"pretrain {subject}" if stage == "pretrain" else subject for stage, subject in rows]
-    lines = [["", *datasets]]
-    for name, row in zip(names, rows, strict=True):
-        lines.append([name, *(texts.get((*row, dataset), "") for dataset in datasets)])
-    return aligned(lines) if cells else ""
+    return grid(texts) if cells else ""
+
+
+def grid(texts: Mapping[tuple[str, str, str], str], corner: str = "") -> str:
+    """The text of each stage, subject and dataset: rows of pretrainings, then of methods."""
+    datasets = dict.fromkeys(dataset for _, _, dataset in texts)
+    rows = sorted(dict.fromkeys(key[:2] for key in texts), key=lambda row: row[0] != "pretrain")
+    lines = [[corner, *datasets]]
+    for stage, subject in rows:
+        name = f"pretrain {subject}" if stage == "pretrain" else subject
+        lines.append([name, *(texts.get((stage, subject, dataset), "") for dataset in datasets)])
+    return aligned(lines)
 
 
 def aligned(lines: Sequence[Sequence[str]]) -> str:

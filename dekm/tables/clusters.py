@@ -11,7 +11,7 @@ from dekm.results.data import FeatureVectors
 from dekm.results.pictures import thumbnails
 from dekm.results.record import Record
 from dekm.results.result_set import ResultSet
-from dekm.results.runs import Runs
+from dekm.results.runs import Runs, mean_accuracy
 from dekm.tables.rendering.grid import Cell, Grid, Sample
 
 FIGURES = ("embedding",)
@@ -30,11 +30,7 @@ def shown_runs(runs: Runs, dataset: str, methods: Sequence[str], show: Sequence[
     and DEKM. The last method that has been run, if none of these has.
     """
     found = {method: run for method in methods if (run := runs.cells.get((dataset, method)))}
-    scores = {
-        method: float(np.mean([run.metrics["acc"] for run in records]))
-        for method, records in found.items()
-        if all(run.metrics.get("acc") is not None for run in records)
-    }
+    scores = mean_accuracy(found)
     best = [max(scores, key=lambda method: scores[method])] if scores else []
     wanted = [*show, *best, *COMPARED] if not set(show) & set(found) else show
     chosen = [method for method in dict.fromkeys(wanted) if method in found]

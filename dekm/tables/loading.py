@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dekm.errors import InputError
-from dekm.results.folders import PreparedData
+from dekm.results.data import PreparedData
 from dekm.results.record import Record, describe_warnings
 from dekm.results.result_set import ResultSet
 from dekm.results.runs import Runs

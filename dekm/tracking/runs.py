@@ -1,24 +1,22 @@
 """One run of the MLflow store, from the folder of a seed: its tags, files, metrics and curves."""
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from dekm.errors import InputError
 from dekm.files.reading import readable
 from dekm.markup import markdown
-from dekm.results.folders import SeedFolder, read_record
 from dekm.results.progress import Progress, read_progress
+from dekm.results.record import Record, read_record
+from dekm.results.seed import SUBJECTS, SeedFolder
 from dekm.tracking.artifacts import LONGEST_NOTE, log_folder
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
     from mlflow.entities import Metric
-import math
-from collections.abc import Iterator
-
-from dekm.errors import InputError
-from dekm.results.folders import Record
 
 OPTIONAL_TAGS = ("pretrained", "warnings")
 METRICS_PER_BATCH = 800  # MLflow takes 1,000 metrics, parameters and tags at a time
@@ -100,8 +98,7 @@ def start_run(
     from mlflow.entities import Dataset, DatasetInput, Param
 
     facts = seed.facts
-    subject = "method" if seed.stage == "cluster" else "architecture"
-    shown = {"dataset": facts["dataset"], subject: seed.subject, "seed": facts["seed"]}
+    shown = {"dataset": facts["dataset"], SUBJECTS[seed.stage]: seed.subject, "seed": facts["seed"]}
     tags = shown | {
         "stage": seed.stage,
         "current": "yes",

@@ -77,7 +77,7 @@ def _sync_locked(results: Sequence[Path], store: Path) -> None:
 
 def _sync_opened(results: Sequence[Path], store: Path) -> None:
     client, created = open_store(store)
-    others = [found.path for found in result_sets(store) if created and found.path.name not in RESERVED]
+    others = [found.path for found in result_sets(store) if created]
     folders = {folder.resolve(): folder for folder in (*results, *others)}
     for folder in folders.values():
         sync(client, ResultSet(folder), artifacts_uri(store, folder.resolve().name))

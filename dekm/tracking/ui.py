@@ -13,7 +13,7 @@ from pathlib import Path
 
 from dekm.errors import InputError
 from dekm.markup import printable
-from dekm.results.result_set import RESERVED, result_sets
+from dekm.results.result_set import result_sets
 from dekm.tracking.database import tracking_uri
 from dekm.tracking.store import sync_all
 from dekm.tracking.views import view_paths
@@ -33,7 +33,7 @@ OPEN_TO_ALL = (
 
 def all_results(store: Path) -> list[Path]:
     """The folders of results in the folder of a store."""
-    return [found.path for found in result_sets(store) if found.path.name not in RESERVED]
+    return [found.path for found in result_sets(store)]
 
 
 def follow_runs(results: Sequence[Path], store: Path | str, seconds: float) -> None:

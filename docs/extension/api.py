@@ -14,7 +14,6 @@ from dekm.errors import InputError
 from docs.extension import sources
 from docs.extension.text import code, table
 
-ESTIMATORS = "dekm"
 PUBLIC_MODULES = {  # what extending and the how-to pages import
     "dekm.metrics": "scores of a partition",
     "dekm.clustering.kmeans": "Equation (2)",

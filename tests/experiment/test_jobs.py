@@ -21,7 +21,7 @@ from dekm.experiment.prediction import write_predictions
 from dekm.files import read_json, write_json, write_manifest
 from dekm.files.samples import StoredSamples, write_samples
 from dekm.methods import METHODS
-from dekm.results.folders import read_record
+from dekm.results.record import read_record
 from dekm.results.result_set import ResultSet
 from dekm.tables.publication import publish_pretrained
 from tests.helpers.prepared_files import files

@@ -1,9 +1,4 @@
 FIGURES = f"{RESULTS}/figures"
-FIG5_METHODS = [
-    name
-    for name in ("pca_k_means", "ae_k_means", "dec", "dekm")
-    if name in EXPERIMENT.methods
-]
 RUN_METHODS = [
     name
     for name in EXPERIMENT.methods
@@ -50,7 +45,7 @@ PAPER_FIGURES = {
     "fig5": (
         (
             "embeddings",
-            cells_of_figure("fig5", FIG5_METHODS),
+            cells_of_figure("fig5", EXPERIMENT.methods_of_fig5),
             first_seed_folders,
             4,
             8000,

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from dekm.datasets.dataset import Dataset, RawSet
 from dekm.datasets.raw import openml
+from dekm.datasets.tfidf import Scaling
 from dekm.datasets.user import tables
 from dekm.datasets.user.arrays import array_shape
 from dekm.datasets.user.folders import IMAGE_SUFFIXES, TEXT_SUFFIXES, list_files, visible_files
@@ -17,7 +18,7 @@ from dekm.scaling import TABLE_SCALINGS
 Kind = Literal["images", "text", "table"]
 
 LICENCE = "the user's own data"
-TEXT_SCALINGS = ("unit", "paper")
+TEXT_SCALINGS = get_args(Scaling)
 COLUMN_SETTINGS = ("label_column", "text_column", "name_column")
 FORM_SETTINGS = ("separator", "decimal", "header")
 LIST_SETTINGS = ("ignore_columns", "categories")

@@ -1,12 +1,12 @@
 """Tables as one self-contained HTML page."""
 
-import base64
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape as escape_html
 from itertools import groupby
 from pathlib import Path
 
 from dekm.markup import one_line
+from dekm.results.pictures import data_url
 from dekm.tables.rendering.grid import Cell, Grid, Sample
 
 # Every rule is for the content of .results alone, because Snakemake's report includes the page.
@@ -141,8 +141,8 @@ def _links(pages: Mapping[str, str]) -> str:
 
 def _picture(file: Path) -> str:
     """An image whose content is part of the page."""
-    content = base64.b64encode(file.read_bytes()).decode()
-    return f'<img src="data:image/png;base64,{content}" alt="{escape(file.stem)}">\n'
+    address = data_url(file.read_bytes(), "image/png")
+    return f'<img src="{address}" alt="{escape(file.stem)}">\n'
 
 
 def _data(cell: Cell) -> str:
