@@ -8,8 +8,8 @@
 # The most valuable parts run first, each under its own time limit. What is complete when the time ends is kept,
 # and a second run with the same OUT continues. Neither Snakemake nor MLflow is needed.
 #
-# Environment variables, for a rehearsal: DEVICE (cuda), CONFIG (config/config.yaml), STEPS (options of steps.py),
-# DATASETS (usps mnist coil20 news20) and LIMIT, the seconds in all (525).
+# Environment variables, for a rehearsal: DEVICE (cuda), CONFIG (config/config.yaml), STEPS and KMEANS
+# (options of steps.py and kmeans.py), DATASETS (usps mnist coil20 news20) and LIMIT, the seconds in all (525).
 set -uo pipefail
 [ $# -eq 2 ] && [ -d "$1" ] || { echo "usage: $0 DATA OUT; DATA should be a folder of prepared datasets" >&2; exit 2; }
 mkdir -p "$2" || exit 1
@@ -50,6 +50,8 @@ else
     say "tests: pytest is not installed, so the tests are left out"
 fi
 # shellcheck disable=SC2086  # several options
+part kmeans $((limit / 12)) python benchmarks/kmeans.py --device "$device" ${KMEANS:---sizes 70000x10x10} --out "$out/kmeans.json"
+# shellcheck disable=SC2086
 part steps $((limit / 8)) python benchmarks/steps.py --device "$device" ${STEPS:-} --out "$out/steps.json"
 for dataset in ${DATASETS:-usps mnist coil20 news20}; do
     if [ -f "$data/$dataset/facts.json" ]; then

@@ -1,28 +1,19 @@
-"""Time a training step of each network, an embedding pass, and K-means beside that of scikit-learn.
+"""Time a training step of each network, and an embedding pass.
 
     python benchmarks/steps.py [--device auto] [--repeats 30] [--small] [--out steps.json]
 
 A step is gather, forward, backward and Adam; its GFLOP/s are also given as a fraction of the machine's
-fastest matrix product. K-means takes blobs that overlap. Up to 20,000 points dekm's on a CPU is that of
-scikit-learn, so there the ratio shows the noise of the times.
+fastest matrix product.
 """
 
 import argparse
-import time
-from collections import defaultdict
-from collections.abc import Callable
-from itertools import pairwise, product
+from itertools import pairwise
 from pathlib import Path
-from statistics import mean, median
 from typing import Any
 
-import numpy as np
 import torch
-from machine import describe, gemm_rates, median_seconds, save, wait
-from sklearn.cluster import KMeans
+from machine import describe, gemm_rates, median_seconds, save
 
-from dekm.clustering.kmeans import kmeans
-from dekm.clustering.restarts import MAX_ITER, TOL
 from dekm.nn.device import resolve_device
 from dekm.nn.networks import ConvAutoencoder, MLPAutoencoder, Network, xavier_initialize
 from dekm.nn.training import Step, encode, squared_error
@@ -30,8 +21,6 @@ from dekm.nn.training import Step, encode, squared_error
 HIDDEN, CHANNELS, EMBEDDING_DIM, BATCH = (500, 500, 2000), (32, 64, 128), 10, 256
 VECTORS = [(64,), (784,), (2000,)]
 IMAGES = [(8, 8, 1), (16, 16, 1), (28, 28, 1), (32, 32, 3)]
-TURNS = 2
-POINTS = [(10_000, 10, 10), (70_000, 10, 10), (100_000, 64, 100)]  # n, e, k
 
 
 def main() -> None:
@@ -47,9 +36,7 @@ def main() -> None:
     print("GEMM, GFLOP/s: " + ", ".join(f"{name} {rate:.0f}" for name, rate in results["gemm"].items()))
     rate = max(results["gemm"].values())
     shapes = [VECTORS[0], IMAGES[0]] if arguments.small else [*VECTORS, *IMAGES]
-    points = [(500, 5, 3)] if arguments.small else POINTS
     results["steps"] = [time_network(shape, arguments.repeats, device, rate) for shape in shapes]
-    results["kmeans"] = [time_kmeans(*sizes, device) for sizes in points]
     save(results, arguments.out)
 
 
@@ -88,38 +75,6 @@ def flop_of_step(d: int) -> int:
     """FLOP of a step: three products per layer, without the gradient of the input of the first layer."""
     widths = [d, *HIDDEN, EMBEDDING_DIM]
     return 2 * BATCH * (6 * sum(a * b for a, b in pairwise(widths)) - d * HIDDEN[0])
-
-
-def time_kmeans(n: int, e: int, k: int, device: torch.device) -> dict[str, Any]:
-    """Seconds and inertia of 20 initializations of dekm and of scikit-learn, in turn; CPU time on a CPU."""
-    random = np.random.default_rng(0)
-    blobs = random.normal(scale=1.5, size=(k, e))[random.integers(k, size=n)] + random.normal(size=(n, e))
-    X = blobs.astype(np.float32)
-    points = torch.from_numpy(X).to(device)
-    clock = time.process_time if device.type == "cpu" else time.perf_counter
-    fits: dict[str, Callable[[int], float]] = {
-        "seconds": lambda seed: (
-            kmeans(points, k, n_init=20, random_state=np.random.RandomState(seed)).inertia
-        ),
-        "sklearn_seconds": lambda seed: (
-            KMeans(k, n_init=20, max_iter=MAX_ITER, tol=TOL, random_state=seed).fit(X).inertia_
-        ),
-    }
-    times, inertias = defaultdict(list), defaultdict(list)
-    for seed, name in product(range(TURNS), fits):
-        started = clock()
-        inertias[name].append(fits[name](seed))
-        wait(device)
-        times[name].append(clock() - started)
-    row: dict[str, Any] = {"n": n, "e": e, "k": k} | {name: median(values) for name, values in times.items()}
-    row["ratio"] = row["sklearn_seconds"] / row["seconds"]
-    row["inertia_ratio"] = mean(inertias["seconds"]) / mean(inertias["sklearn_seconds"])
-    print(
-        f"K-means {n}x{e}, k={k}, 20 runs: {row['ratio']:.2f} times as fast as scikit-learn ("
-        f"{row['seconds']:.2f} and {row['sklearn_seconds']:.2f} s), inertia {row['inertia_ratio']:.5f} of it",
-        flush=True,
-    )
-    return row
 
 
 if __name__ == "__main__":

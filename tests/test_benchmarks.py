@@ -109,7 +109,17 @@ def test_steps_have_a_time_and_a_fraction_of_the_rate_of_the_machine(tmp_path):
     assert results["steps"][0]["gflops"] == pytest.approx(
         results["steps"][0]["fraction"] * max(results["gemm"].values())
     )
-    assert all(row["seconds"] > 0 and row["sklearn_seconds"] > 0 for row in results["kmeans"])
+
+
+def test_kmeans_is_timed_beside_other_libraries(tmp_path):
+    run("kmeans.py", "--device", "cpu", "--sizes", "500x5x3", "--turns", 1, "--out", tmp_path / "kmeans.json")
+    (row,) = json.loads((tmp_path / "kmeans.json").read_text())["kmeans"]
+    assert (row["n"], row["e"], row["k"]) == (500, 5, 3)
+    assert row["dekm"]["ratio"] == 1
+    assert row["scikit-learn"]["seconds"] > 0
+    assert row["dekm"]["inertia_more"] == pytest.approx(
+        0, abs=1e-6
+    )  # it is scikit-learn
 
 
 def test_cells_are_timed_in_one_process(digits, tmp_path):
@@ -133,6 +143,7 @@ def test_the_parts_of_a_gpu_day_are_timed_and_kept(digits, tmp_path):
         "LIMIT": "2000",
         "CONFIG": str(config),
         "STEPS": "--small --repeats 1",
+        "KMEANS": "--sizes 500x5x3 --turns 1",
         "DATASETS": "digits topics",
     }
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
@@ -147,7 +158,7 @@ def test_the_parts_of_a_gpu_day_are_timed_and_kept(digits, tmp_path):
     assert "s digits k_means" in (out / "digits.log").read_text()
     with tarfile.open(out / "report.tar.gz") as archive:
         names = archive.getnames()
-    assert {"./steps.json", "./runs/digits/ae_k_means/seed0/metrics.json"} <= set(names)
+    assert {"./kmeans.json", "./steps.json", "./runs/digits/ae_k_means/seed0/metrics.json"} <= set(names)
     assert not any(name.endswith((".npy", ".safetensors")) for name in names)
 
 
