@@ -9,19 +9,59 @@ from matplotlib.lines import Line2D
 from matplotlib.markers import MarkerStyle
 from matplotlib.path import Path
 from matplotlib.patheffects import withStroke
+from scipy.optimize import linear_sum_assignment
 
 from dekm.figures.style import INK, colour, legend_label, marker
 from dekm.markup import printable
+from dekm.metrics import contingency
 
 MAX_NAMES = 25
 LONGEST_NAME = 12  # characters of a name on a map
 LEGEND_NAME = 40  # of one in a legend
 
 
-def class_names(y: np.ndarray) -> tuple[np.ndarray, list[str]]:
-    """Classes 0, 1, ... of labels (n,) of any type, and the label of each class."""
+def has_label(names: np.ndarray) -> np.ndarray:
+    """Which names (n,) of classes are labels; an empty text stands for none."""
+    return names != "" if names.dtype.kind == "U" else np.ones(len(names), bool)
+
+
+def class_numbers(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Classes 0, 1, ... of labels (n,) of any type, and the labels, sorted; no label is the last class."""
     names, classes = np.unique(y, return_inverse=True)
+    if not has_label(names).all():
+        names, classes = np.roll(names, -1), (classes - 1) % len(names)
+    return classes, names
+
+
+def class_names(y: np.ndarray) -> tuple[np.ndarray, list[str]]:
+    """Classes 0, 1, ... of labels (n,) of any type, and what is written for each class."""
+    classes, names = class_numbers(y)
     return classes, [printable(str(name)) or "no label" for name in names]
+
+
+def align(y: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, list[str], dict[int, int]]:
+    """Confusion matrix with the clusters in the order of the classes that the Hungarian algorithm assigns.
+
+    Samples without a label are not counted.
+
+    Returns
+    -------
+    int array of shape (n_classes, n_clusters)
+        Numbers of samples; the clusters without a class come last.
+    list of str
+        The names of the classes.
+    dict
+        The class of each cluster, in the order of the columns; that of a cluster without one has a number
+        after those of the classes.
+    """
+    names, clusters = np.unique(y), np.unique(labels).tolist()
+    counts, names = contingency(y, labels)[has_label(names)], names[has_label(names)]
+    rows, columns = linear_sum_assignment(counts, maximize=True)
+    number = {j: i for i, j in zip(rows.tolist(), columns.tolist(), strict=True) if counts[i, j]}
+    left = [i for i in range(len(clusters)) if i not in number]
+    number |= dict(zip(left, range(len(names), len(names) + len(left)), strict=True))
+    order = sorted(number, key=lambda i: number[i])
+    return counts[:, order], [printable(str(name)) for name in names], {clusters[i]: number[i] for i in order}
 
 
 def scatter_classes(
@@ -83,6 +123,7 @@ def class_handles(names: Sequence[str]) -> list[Line2D]:
             [], [], color=colour(i), marker=marker(i), linestyle="", markersize=4, label=legend_label(name)
         )
         for i, name in enumerate(names)
+        if name
     ]
 
 

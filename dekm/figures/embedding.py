@@ -8,8 +8,14 @@ import pandas as pd
 from matplotlib.figure import Figure
 from sklearn.decomposition import PCA
 
-from dekm.figures.classes import are_short, class_legend, class_names, scatter_classes, write_class_names
-from dekm.figures.sources import align
+from dekm.figures.classes import (
+    align,
+    are_short,
+    class_legend,
+    class_names,
+    scatter_classes,
+    write_class_names,
+)
 from dekm.figures.style import PAGE, new_figure, remove_ticks, save, save_data, style
 from dekm.results.record import Record
 
@@ -33,12 +39,17 @@ def write_embedding(run: Record, title: str, folder: Path) -> None:
 
 
 def group_clusters(labels: np.ndarray, y: np.ndarray | None) -> Groups:
-    """Clusters as groups; with true labels in the order of their classes, so that both have one colour."""
+    """Clusters as groups; with true labels by the numbers of their classes, so that both have one colour.
+
+    The name of a number that no cluster has is empty.
+    """
     if y is None:
         return class_names(labels)
-    clusters = align(y, labels)[2]
-    number = {cluster: i for i, cluster in enumerate(clusters)}
-    return np.array([number[label] for label in labels.tolist()]), [str(cluster) for cluster in clusters]
+    number = align(y, labels)[2]
+    names = {i: str(cluster) for cluster, i in number.items()}
+    return np.array([number[label] for label in labels.tolist()]), [
+        names.get(i, "") for i in range(max(names) + 1)
+    ]
 
 
 def principal_components(H: np.ndarray) -> np.ndarray:

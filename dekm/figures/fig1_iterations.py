@@ -12,9 +12,8 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from PIL import Image
-from scipy.optimize import linear_sum_assignment
 
-from dekm.figures.classes import class_handles, class_names, scatter_classes
+from dekm.figures.classes import align, class_handles, class_names, has_label, scatter_classes
 from dekm.figures.fig1_frames import Frame, nearest_frames, read_frames, spread
 from dekm.figures.fonts import use_installed_fonts
 from dekm.figures.sources import describe_run, single_input
@@ -31,7 +30,6 @@ from dekm.figures.style import (
     tint,
 )
 from dekm.files.writing import write_bytes
-from dekm.metrics import contingency
 from dekm.results.record import read_record
 
 PIXELS = 300  # resolution of the background, per side
@@ -100,13 +98,15 @@ def _panel(axes: Axes, frame: Frame, y: np.ndarray | None, limits: np.ndarray) -
     regions = distances.argmin(1).reshape(PIXELS, PIXELS)
     extent = (left, right, bottom, top)
     k = len(frame.centers)
-    class_of_cluster = np.array(_class_of_cluster(classes, frame.labels, k))
+    class_of_cluster = np.array(_class_of_cluster(frame.labels if y is None else y, frame.labels, k))
     palette = ListedColormap([tint(i) for i in class_of_cluster])
     axes.imshow(regions, extent=extent, origin="lower", cmap=palette, vmin=-0.5, vmax=k - 0.5, aspect="equal")
     for i in range(k):
         axes.contour(grid_x, grid_y, regions == i, levels=[0.5], colors="white", linewidths=0.8)
     size = float(np.clip(6000 / len(classes), 0.4, 6))
     misplaced = class_of_cluster[frame.labels] != classes
+    if y is not None:
+        misplaced &= has_label(y)
     scatter_classes(axes, frame.H[~misplaced], classes[~misplaced], size)
     scatter_classes(axes, frame.H[misplaced], classes[misplaced], 1.4 * size, edge=0.4)
     if np.isfinite(frame.V).all():
@@ -135,14 +135,11 @@ def _legend_height(y: np.ndarray | None) -> float:
     return 0.17 * (1 + len(_legend(y)) // LEGEND_COLUMNS)
 
 
-def _class_of_cluster(classes: np.ndarray, labels: np.ndarray, k: int) -> list[int]:
-    """Class whose colour the region of each cluster has, by the Hungarian algorithm."""
-    counts = np.zeros((max(k, int(classes.max()) + 1), k), int)
-    found = np.unique(labels)
-    table = contingency(classes, labels)
-    counts[np.ix_(np.unique(classes), found)] = table
-    rows, columns = linear_sum_assignment(counts, maximize=True)
-    return rows[np.argsort(columns)].tolist()
+def _class_of_cluster(y: np.ndarray, labels: np.ndarray, k: int) -> list[int]:
+    """Class whose colour the region of each cluster has; of an empty cluster a number after all others."""
+    number = align(y, labels)[2]
+    first = max(number.values()) + 1
+    return [number.get(cluster, first + cluster) for cluster in range(k)]
 
 
 def _limits(frames: Sequence[Frame]) -> np.ndarray:

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from dekm.figures.classes import shortened
+from dekm.figures.classes import align, shortened
 from dekm.figures.curves import draw_curves
 from dekm.figures.embedding import write_embedding
 from dekm.figures.fig3_samples import show_image
-from dekm.figures.sources import align, describe_run, read_history, single_input
+from dekm.figures.sources import describe_run, read_history, single_input
 from dekm.figures.style import (
     COLUMN,
     PAGE,
@@ -52,7 +52,7 @@ def draw_confusion(
         top.set_xlabel("Purity (%)")
         for side_axis in (axes, top):
             side_axis.tick_params(axis="x", labelrotation=90 if len(clusters) > MAX_WITHOUT_ROTATION else 0)
-        top.set_xticks(range(len(clusters)), [f"{value:.0f}" for value in purity])
+        top.set_xticks(range(len(clusters)), ["" if np.isnan(value) else f"{value:.0f}" for value in purity])
         axes.spines[:].set_visible(True)
         if max(counts.shape) <= MAX_WITH_COUNTS:
             for (i, j), count in np.ndenumerate(counts):
@@ -115,9 +115,8 @@ def _write_confusion(run: Record, title: str, folder: Path) -> None:
     y, labels = run.true_labels(), run.labels()
     if y is None:
         return
-    if y.dtype.kind == "U":  # an empty name stands for no label
-        y, labels = y[y != ""], labels[y != ""]
-    counts, classes, clusters = align(y, labels)
+    counts, classes, found = align(y, labels)
+    clusters = list(found)
     composition = run.composition().set_index("cluster").loc[clusters].reset_index()
     save(
         draw_confusion(counts, classes, clusters, composition["purity"].tolist(), title), folder, "confusion"

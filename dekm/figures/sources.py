@@ -3,13 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
-from scipy.optimize import linear_sum_assignment
 
 from dekm.errors import InputError
-from dekm.markup import printable
-from dekm.metrics import contingency
 from dekm.results.record import Record
 
 
@@ -36,17 +32,3 @@ def single_input(inputs: Sequence[Path], description: str) -> Path:
     if len(inputs) != 1:
         raise InputError(f"{len(inputs)} inputs should be 1: {description}.")
     return inputs[0]
-
-
-def align(y: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, list[str], list[int]]:
-    """Confusion matrix with the clusters in the order of the classes that the Hungarian algorithm assigns.
-
-    Returns the numbers of samples (n_classes, n_clusters), the names of the classes in rows, and the clusters
-    in columns; those without a class come last.
-    """
-    counts = contingency(y, labels)
-    rows, columns = linear_sum_assignment(counts, maximize=True)
-    order = list(columns[np.argsort(rows)])
-    order += [i for i in range(counts.shape[1]) if i not in order]
-    clusters = np.unique(labels)[order].tolist()
-    return counts[:, order], [printable(str(name)) for name in np.unique(y)], clusters

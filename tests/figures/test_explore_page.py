@@ -68,6 +68,14 @@ class Pages:
     def write_plain(self, own: Path) -> dict[str, object]:
         return self.write_table(own) | {"ignore_columns": ["kind"], "label_column": None}
 
+    def write_partly(self, own: Path) -> dict[str, object]:
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(90, 2)) + 9 * (np.arange(90) % 3)[:, None]
+        own.mkdir(parents=True)
+        rows = [f"{x},{y},{'' if i % 9 > 2 else 'abc'[i % 3]}" for i, (x, y) in enumerate(X)]
+        (own / "rows.csv").write_text("\n".join(["x,y,kind", *rows]))
+        return {"path": str(own / "rows.csv"), "label_column": "kind"}
+
     def write_texts(self, own: Path) -> dict[str, object]:
         rng = np.random.default_rng(0)
         for kind, words in WORDS.items():
@@ -294,6 +302,18 @@ def test_data_without_labels_have_a_page_without_classes(browser: webdriver.Chro
     assert "Class" not in panel(browser)
     assert "Purity" not in text(browser, "clusters")
     assert "class" not in text(browser, "colour")
+
+
+def test_samples_without_a_label_are_not_wrong(browser: webdriver.Chrome, pages: Pages) -> None:
+    """In each cluster two thirds of the samples have no label, and all others are of the main class."""
+    page = pages.make("partly", "k_means")
+    opened(browser, page)
+    assert "no label" in text(browser, "show")
+    choose(browser, "show", "not of the main class")
+    assert "0 samples shown" in text(browser, "legend")
+    choose(browser, "show", "class no label")
+    assert "60 samples shown" in text(browser, "legend")
+    assert "no label" not in text(browser, "clusters")
 
 
 def test_texts_show_their_terms_and_files(browser: webdriver.Chrome, pages: Pages) -> None:

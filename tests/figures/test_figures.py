@@ -10,7 +10,7 @@ from PIL import Image
 from dekm.cli import main
 from dekm.errors import InputError
 from dekm.figures import FIGURES, write_figure
-from dekm.figures.classes import are_short, free_position, scatter_classes, shortened
+from dekm.figures.classes import align, are_short, class_names, free_position, scatter_classes, shortened
 from dekm.figures.curves import draw_curves
 from dekm.figures.embedding import draw_embedding, group_clusters
 from dekm.figures.fig1_frames import nearest_frames, read_frames, spread
@@ -247,6 +247,35 @@ def test_a_run_is_drawn_with_aligned_clusters_and_its_samples(
     assert ambiguous in (1, 19)
     assert nearest_one == 10
     assert {file.suffix for file in (tmp_path / "out").glob("samples.*")} == {".csv", ".pdf", ".png"}
+
+
+def test_samples_without_a_label_match_no_cluster_with_a_class() -> None:
+    """Most samples have no label; cluster 2 has none with a label; class b is in no cluster of its own."""
+    y = np.array(["", "", "", "c", "", "", "a", "a", "b", "", ""])
+    labels = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2])
+    counts, names, classes = align(y, labels)
+    assert (counts.tolist(), names) == ([[2, 0, 0], [1, 0, 0], [0, 1, 0]], ["a", "b", "c"])
+    assert list(classes.items()) == [(1, 0), (0, 2), (2, 3)]
+    numbers, names = class_names(y)
+    assert names == ["a", "b", "c", "no label"]
+    assert numbers.tolist() == [3, 3, 3, 2, 3, 3, 0, 0, 1, 3, 3]
+    groups, names = group_clusters(labels, y)  # a cluster has the number, and so the colour, of its class
+    assert (groups[[0, 5, 9]].tolist(), names) == ([2, 0, 3], ["1", "", "0", "2"])
+
+
+@pytest.mark.parametrize("figure", ["runs", "fig1"])
+def test_a_run_whose_labels_are_partly_missing_is_drawn(
+    make_run: Callable[..., Path], tmp_path: Path, figure: str
+) -> None:
+    run = make_run()
+    y = np.where(np.arange(40) % 3 == 0, np.repeat(["a", "b"], 20), "")
+    write_data(tmp_path, "digits", np.zeros((40, 4, 4, 1), np.uint8), y)
+    write_iterations(run, [0, 1, 2])
+    write_figure(figure, [run], tmp_path / "out")
+    if figure == "runs":
+        confusion = read(tmp_path / "out", "confusion")
+        assert confusion["class"].tolist() == ["a", "b"]
+        assert confusion.iloc[:, 1:].to_numpy().sum() == 14
 
 
 def test_a_run_without_true_labels_has_no_confusion(make_run: Callable[..., Path], tmp_path: Path) -> None:

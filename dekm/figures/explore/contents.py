@@ -9,11 +9,12 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.neighbors import NearestNeighbors
 
+from dekm.figures.classes import align, class_names, class_numbers, has_label
 from dekm.figures.embedding import principal_components
 from dekm.figures.explore.features import largest_features
 from dekm.figures.fig1_frames import read_iterations
 from dekm.figures.fig5_embeddings import project
-from dekm.figures.sources import align, describe_run
+from dekm.figures.sources import describe_run
 from dekm.figures.style import COLOURS
 from dekm.markup import csv_cell
 from dekm.results.record import Record
@@ -56,7 +57,7 @@ def gather(run: Record) -> Contents:
         "margin": table["margin"].to_numpy(np.float32),
     }
     if y is not None:
-        arrays["class"] = np.unique(y, return_inverse=True)[1][chosen]
+        arrays["class"] = class_numbers(y)[0][chosen]
     if saved:
         arrays |= {
             "clusters": match(saved["labels"], members)[:, chosen],
@@ -135,7 +136,8 @@ def describe(contents: Contents) -> dict[str, Any]:
         "is_plane": contents.is_plane,
         "history": history_rows(run, contents.n_iter),
         "files": None if names is None else [str(name) for name in names[contents.chosen]],
-        "classes": None if y is None else [str(name) for name in np.unique(y)],
+        "classes": None if y is None else class_names(y)[1],
+        "unlabelled": None if y is None or has_label(y).all() else len(np.unique(y)) - 1,
         "clusters": cluster_rows(run, contents.chosen),
         "features": contents.names,
         "colours": [*COLOURS],
@@ -157,8 +159,9 @@ def finite(value: float | None) -> float | None:
 def cluster_rows(run: Record, chosen: np.ndarray) -> list[dict[str, Any]]:
     """Size, main class, purity and typical samples of each cluster; it has the colour of its class."""
     labels, y, typical = run.labels(), run.true_labels(), run.typical()
-    order = np.unique(labels).tolist() if y is None else align(y, labels)[2]
-    classes = {} if y is None else {csv_cell(str(name)): i for i, name in enumerate(np.unique(y))}
+    colours = align(labels if y is None else y, labels)[2]
+    names = [] if y is None else class_numbers(y)[1].astype(str).tolist()
+    classes = {csv_cell(name): i for i, name in enumerate(names) if name}
     typical = typical[typical["kind"] == "typical"]
     return [
         {
@@ -166,7 +169,7 @@ def cluster_rows(run: Record, chosen: np.ndarray) -> list[dict[str, Any]]:
             "size": row["n_samples"],
             "main": classes.get(row["main_class"]),
             "purity": finite(row["purity"]),
-            "colour": order.index(row["cluster"]),
+            "colour": colours[row["cluster"]],
             "typical": np.searchsorted(
                 chosen, typical["sample"][typical["cluster"] == row["cluster"]]
             ).tolist(),
