@@ -182,31 +182,43 @@ def test_a_gpu_that_does_not_exist_is_refused():
         resolve_device("cuda:99")
 
 
-@pytest.mark.parametrize(
-    "setting",
-    [
+RESTORED = """
+import os
+import sys
+import torch
+from dekm.nn.training import tensor_cores
+
+cudnn, matmul = torch.backends.cudnn, torch.backends.cuda.matmul
+
+def state():
+    return matmul.fp32_precision, cudnn.conv.fp32_precision, cudnn.benchmark, cudnn.deterministic
+
+def check(setting):
+    exec(setting)
+    before = state()
+    with tensor_cores():
+        assert state() == ('tf32', 'tf32', False, True), state()
+    assert state() == before, (state(), before)
+
+for setting in sys.argv[1:]:  # each in a process of its own, since PyTorch takes none of them back whole
+    child = os.fork()
+    if not child:
+        check(setting)
+        sys.exit()
+    assert os.waitpid(child, 0)[1] == 0, setting
+"""
+
+
+def test_the_precision_that_the_user_has_set_is_restored():
+    settings = [
         "pass",
         "torch.set_float32_matmul_precision('high')",
         "torch.backends.cuda.matmul.allow_tf32 = True",
         "torch.backends.cudnn.allow_tf32 = False",
         "torch.backends.fp32_precision = 'ieee'",
         "torch.backends.cudnn.conv.fp32_precision = 'ieee'",
-    ],
-)
-def test_the_precision_that_the_user_has_set_is_restored(setting):
-    lines = [
-        "import torch",
-        "from dekm.nn.training import tensor_cores",
-        "cudnn, matmul = torch.backends.cudnn, torch.backends.cuda.matmul",
-        "def state():",
-        "    return matmul.fp32_precision, cudnn.conv.fp32_precision, cudnn.benchmark, cudnn.deterministic",
-        setting,
-        "before = state()",
-        "with tensor_cores():",
-        "    assert state() == ('tf32', 'tf32', False, True), state()",
-        "assert state() == before, (state(), before)",
     ]
-    done = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", RESTORED, *settings], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 
