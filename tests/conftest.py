@@ -155,6 +155,7 @@ def make_method(tiny: Callable[..., Any]) -> Callable[..., Any]:
             "n_init_update": 2,
             "max_iter": 2,
             "update_interval": 2,
+            "n_batches": 10,
             "epochs_per_iter": 1,
             "tol": 1.0,
             "n_epochs": 30,

@@ -18,6 +18,7 @@ TINY = {
     "n_init_update": 1,
     "max_iter": 1,
     "update_interval": 2,
+    "n_batches": 2,
     "epochs_per_iter": 1,
     "n_epochs": 5,
     "device": "cpu",
