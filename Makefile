@@ -12,7 +12,7 @@ RESULTS ?= results
 # Without files of bytecode each of many processes would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 # One process more than cores: some tests wait for a server, a browser or Slurm.
-WORKERS = --numprocesses=$$(($$(getconf _NPROCESSORS_ONLN) + 1)) --maxprocesses=8 --dist=worksteal
+WORKERS = --numprocesses=$$(($$(getconf _NPROCESSORS_ONLN) + 1)) --maxprocesses=8 --dist=loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .PHONY: help demo paper cluster status report ui test coverage mutants schema lint check docs clean

@@ -25,7 +25,7 @@ FAST = [
     "tests/test_tracking.py",
     "tests/workflow/test_workflow.py::test_every_run_is_in_the_table_and_in_the_store",
 ]
-WORKERS = ["--numprocesses=logical", "--maxprocesses=8", "--dist=worksteal"]
+WORKERS = ["--numprocesses=logical", "--maxprocesses=8", "--dist=loadfile", "--no-loadscope-reorder"]
 
 
 @nox.session(python=PYTHONS)

@@ -38,18 +38,23 @@ torch.set_num_threads(1)
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
-# They take longest, so they are started first, the longest test before all others, and the processes of
-# `make test` end together.
+# A file belongs to one process of `make test`, so that what its tests share is made once. These take longest;
+# they are started first, in this order, so that the processes end together.
 SLOW = (
     "cluster/",
-    "outside",
-    "workflow",
-    "nn/test_emulated_gpu",
-    "faults",
-    "figures",
-    "test_benchmarks",
-    "test_tracking",
-    "test_public_reports",
+    "workflow/test_workflow.py",
+    "outside/",
+    "workflow/test_reruns.py",
+    "nn/test_emulated_gpu.py",
+    "workflow/",
+    "test_benchmarks.py",
+    "test_package.py",
+    "faults/",
+    "figures/",
+    "methods/test_sklearn.py",
+    "test_",
+    "experiment/",
+    "methods/",
 )
 
 
