@@ -3,7 +3,8 @@
     python benchmarks/fit.py LIBRARY METHOD FILE OUT [--pretraining 20] [--clustering 20] [--seed 0]
 
 FILE is an .npz file with the float32 array X of shape (n, d) and the number of clusters k. The script writes
-labels, seconds and versions to OUT. Only the named library is imported, before the time is taken.
+labels, seconds and versions to OUT. Only the named library is imported, before the time is taken. DipDECK of
+ClustPy has neither k nor epochs from here, but its defaults.
 """
 
 import argparse
@@ -21,7 +22,7 @@ LR_PRETRAINING, LR, WEIGHT, BATCH, N_INIT = 1e-3, 1e-4, 0.1, 256, 20
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("library", choices=LIBRARIES)
-    parser.add_argument("method", choices=["dec", "idec", "dcn", "dkm"])
+    parser.add_argument("method", choices=["dec", "idec", "dcn", "dkm", "dipdeck"])
     parser.add_argument("file", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--pretraining", type=int, default=20, help="number of epochs")
@@ -71,6 +72,8 @@ def make_clustpy(given: argparse.Namespace, k: int, n: int, d: int) -> Any:
     """Estimator of ClustPy with its defaults for all other parameters."""
     from clustpy import deep
 
+    if given.method == "dipdeck":  # it estimates the number of clusters
+        return deep.DipDECK(device=given.device, random_state=given.seed)
     return getattr(deep, given.method.upper())(
         k,
         batch_size=BATCH,

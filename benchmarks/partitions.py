@@ -154,14 +154,24 @@ def study_numbers(results: list[Path]) -> None:
     hits: dict[str, list[tuple[int, int]]] = {}
     for name, X, k in datasets(results):
         numbers = range(2, 16) if k <= 12 else range(2, 31)
-        found = choices(X[np.random.default_rng(0).permutation(len(X))[:1000]], numbers)
+        found = choices(some(X), numbers)
         print(f"| {name} | {k} | {' | '.join(map(str, found.values()))} |", flush=True)
         for rule, number in found.items():
             hits.setdefault(rule, []).append((number, k))
     for rule, pairs in hits.items():
-        right = sum(number == k for number, k in pairs)
-        near = sum(abs(number - k) <= max(1, round(k / 10)) for number, k in pairs)
-        print(f"{rule}: {right} right, {near} within one or a tenth, of {len(pairs)}")
+        print_hits(rule, pairs)
+
+
+def some(X: np.ndarray) -> np.ndarray:
+    """At most 1,000 samples, always the same."""
+    return X[np.random.default_rng(0).permutation(len(X))[:1000]]
+
+
+def print_hits(rule: str, pairs: list[tuple[int, int]]) -> None:
+    """How many of the numbers that a rule chose are those of the classes."""
+    right = sum(number == k for number, k in pairs)
+    near = sum(abs(number - k) <= max(1, round(k / 10)) for number, k in pairs)
+    print(f"{rule}: {right} right, {near} within one or a tenth, of {len(pairs)}")
 
 
 def choices(X: np.ndarray, numbers: range) -> dict[str, int]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_blobs
 
 from dekm.datasets import DATASETS, preparation
 from dekm.nn.networks import empty_network
@@ -19,6 +20,7 @@ from tests.helpers.prepared_files import files
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 KERAS = os.environ.get("KERAS_PYTHON")  # Python of an environment with TensorFlow
+CLUSTPY = os.environ.get("CLUSTPY_PYTHON")  # Python of an environment with ClustPy
 
 
 def run(script, *arguments):
@@ -117,9 +119,7 @@ def test_kmeans_is_timed_beside_other_libraries(tmp_path):
     assert (row["n"], row["e"], row["k"]) == (500, 5, 3)
     assert row["dekm"]["ratio"] == 1
     assert row["scikit-learn"]["seconds"] > 0
-    assert row["dekm"]["inertia_more"] == pytest.approx(
-        0, abs=1e-6
-    )  # it is scikit-learn
+    assert row["dekm"]["inertia_more"] == pytest.approx(0, abs=1e-6)  # it is scikit-learn
 
 
 def test_cells_are_timed_in_one_process(digits, tmp_path):
@@ -188,3 +188,17 @@ def test_starts_of_deep_methods_on_vectors_are_compared(tmp_path, blobs):
     rows = json.loads((tmp_path / "rows.json").read_text())
     assert [row["start"] for row in rows] == ["", "pca, e=2, 0 epochs", "pca, e=4, 0 epochs"]
     assert all(row["acc"] > 0.9 for row in rows)
+
+
+def test_numbers_within_one_or_a_tenth_are_counted(monkeypatch, capsys):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    pairs = [(4, 4), (5, 4), (6, 4), (18, 20), (17, 20), (0, 1), (3, 1)]
+    importlib.import_module("partitions").print_hits("gap", pairs)
+    assert capsys.readouterr().out == "gap: 1 right, 4 within one or a tenth, of 7\n"
+
+
+@pytest.mark.skipif(CLUSTPY is None, reason="CLUSTPY_PYTHON names no environment with ClustPy")
+def test_dipdeck_counts_compact_clusters(monkeypatch):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    X = make_blobs(400, 10, centers=3, cluster_std=0.5, random_state=0)[0]
+    assert importlib.import_module("dipdeck").estimate(X, 0, CLUSTPY) == 3
