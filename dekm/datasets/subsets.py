@@ -27,6 +27,8 @@ def stratified_rows(n_samples: int, y: Labels, size: int) -> np.ndarray:
             raise InputError(f"subsample={size} should be from 1 to {n_samples} (samples).")
         kept = np.random.default_rng(0).choice(n_samples, size, replace=False)
     else:
+        if np.count_nonzero(y < 0) == 1 < len(y):  # no stratum of its own: it joins the largest class
+            y = np.where(y < 0, np.bincount(y[y >= 0]).argmax(), y)
         counts = count_classes(y)
         if not len(counts) <= size <= n_samples:
             raise InputError(

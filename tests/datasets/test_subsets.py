@@ -32,3 +32,11 @@ def test_the_rows_of_some_classes_are_all_samples_of_these_classes():
     assert len(kept) == 4
     assert y[kept].min() >= 0
     assert set(kept) == set(np.flatnonzero(np.isin(y, y[kept])))
+
+
+@pytest.mark.parametrize("n_unlabelled", [1, 2])
+def test_a_few_samples_without_a_label_do_not_prevent_a_subsample(n_unlabelled):
+    y = np.r_[np.full(n_unlabelled, -1), np.arange(100) % 4]
+    kept = stratified_rows(len(y), y, 50)
+    assert len(kept) == 50
+    assert np.bincount(y[kept][y[kept] >= 0], minlength=4).tolist() == pytest.approx([12.5] * 4, abs=1.5)
