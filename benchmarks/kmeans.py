@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import torch
 from jaxtyping import Float
-from machine import describe, save, wait
+from machine import describe, save, shape, wait
 from sklearn.cluster import KMeans
 
 from dekm.clustering.kmeans import kmeans
@@ -31,15 +31,10 @@ RUNS = 20
 SIZES = [(10_000, 10, 10), (70_000, 10, 10), (100_000, 64, 100), (12_000, 384, 300)]
 
 
-def size(text: str) -> tuple[int, int, int]:
-    n, e, k = map(int, text.split("x"))
-    return n, e, k
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="auto")
-    parser.add_argument("--sizes", type=size, nargs="+", default=SIZES)
+    parser.add_argument("--sizes", type=shape, nargs="+", default=SIZES)
     parser.add_argument("--turns", type=int, default=2)
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()

@@ -40,6 +40,11 @@ def processor() -> str:
     return names[0] if names else platform.processor()
 
 
+def shape(text: str) -> tuple[int, ...]:
+    """Sizes such as 28x28x1, or one number."""
+    return tuple(map(int, text.split("x")))
+
+
 def median_seconds(run: Callable[[], Any], repeats: int, device: torch.device) -> float:
     """Median time of a call after three warm-up calls."""
     times = []

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from machine import describe, save
+from machine import describe, save, shape
 
 CHUNK, N_ITER = 10_000, 3
 
@@ -63,11 +63,6 @@ def main() -> None:
                 flush=True,
             )
     save(results, given.out)
-
-
-def shape(text: str) -> tuple[int, ...]:
-    """The shape of a sample: 64 are values, 28x28x1 an image."""
-    return tuple(map(int, text.split("x")))
 
 
 def write_blobs(file: Path, n: int, of_sample: tuple[int, ...], k: int) -> None:

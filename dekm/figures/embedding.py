@@ -46,10 +46,10 @@ def group_clusters(labels: np.ndarray, y: np.ndarray | None) -> Groups:
     if y is None:
         return class_names(labels)
     number = align(y, labels)[2]
-    names = {i: str(cluster) for cluster, i in number.items()}
-    return np.array([number[label] for label in labels.tolist()]), [
-        names.get(i, "") for i in range(max(names) + 1)
-    ]
+    names = [""] * (max(number.values()) + 1)
+    for cluster, i in number.items():
+        names[i] = str(cluster)
+    return np.array([number[label] for label in labels.tolist()]), names
 
 
 def principal_components(H: np.ndarray) -> np.ndarray:

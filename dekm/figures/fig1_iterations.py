@@ -90,7 +90,8 @@ def animate(frames: Sequence[Frame], y: np.ndarray | None, file: Path) -> None:
 
 
 def _panel(axes: Axes, frame: Frame, y: np.ndarray | None, limits: np.ndarray) -> None:
-    classes, _ = class_names(frame.labels if y is None else y)
+    groups = frame.labels if y is None else y
+    classes, _ = class_names(groups)
     (left, bottom), (right, top) = limits
     grid_x, grid_y = np.meshgrid(np.linspace(left, right, PIXELS), np.linspace(bottom, top, PIXELS))
     pixels = np.stack([grid_x.ravel(), grid_y.ravel()], axis=1)
@@ -98,15 +99,13 @@ def _panel(axes: Axes, frame: Frame, y: np.ndarray | None, limits: np.ndarray) -
     regions = distances.argmin(1).reshape(PIXELS, PIXELS)
     extent = (left, right, bottom, top)
     k = len(frame.centers)
-    class_of_cluster = np.array(_class_of_cluster(frame.labels if y is None else y, frame.labels, k))
+    class_of_cluster = np.array(_class_of_cluster(groups, frame.labels, k))
     palette = ListedColormap([tint(i) for i in class_of_cluster])
     axes.imshow(regions, extent=extent, origin="lower", cmap=palette, vmin=-0.5, vmax=k - 0.5, aspect="equal")
     for i in range(k):
         axes.contour(grid_x, grid_y, regions == i, levels=[0.5], colors="white", linewidths=0.8)
     size = float(np.clip(6000 / len(classes), 0.4, 6))
-    misplaced = class_of_cluster[frame.labels] != classes
-    if y is not None:
-        misplaced &= has_label(y)
+    misplaced = (class_of_cluster[frame.labels] != classes) & has_label(groups)
     scatter_classes(axes, frame.H[~misplaced], classes[~misplaced], size)
     scatter_classes(axes, frame.H[misplaced], classes[misplaced], 1.4 * size, edge=0.4)
     if np.isfinite(frame.V).all():

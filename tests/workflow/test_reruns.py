@@ -1,4 +1,4 @@
-"""A finished workflow that is run again: what is made anew, and what is kept."""
+"""A finished workflow that is run again: what is computed again, and what is kept."""
 
 import os
 import shutil

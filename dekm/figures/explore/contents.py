@@ -125,7 +125,10 @@ def nearest(points: np.ndarray, others: np.ndarray | None, count: int) -> tuple[
 def describe(contents: Contents) -> dict[str, Any]:
     """What the page tells of the run and its clusters, as JSON can hold it."""
     run, labels, y = contents.run, contents.run.labels(), contents.run.true_labels()
-    names = run.data.samples().files
+    names, classes, unlabelled = run.data.samples().files, None, None
+    if y is not None:
+        classes = class_names(y)[1]
+        unlabelled = None if has_label(y).all() else len(classes) - 1
     return {
         "title": contents.title,
         "n_samples": len(labels),
@@ -136,8 +139,8 @@ def describe(contents: Contents) -> dict[str, Any]:
         "is_plane": contents.is_plane,
         "history": history_rows(run, contents.n_iter),
         "files": None if names is None else [str(name) for name in names[contents.chosen]],
-        "classes": None if y is None else class_names(y)[1],
-        "unlabelled": None if y is None or has_label(y).all() else len(np.unique(y)) - 1,
+        "classes": classes,
+        "unlabelled": unlabelled,
         "clusters": cluster_rows(run, contents.chosen),
         "features": contents.names,
         "colours": [*COLOURS],
