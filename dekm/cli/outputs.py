@@ -86,7 +86,9 @@ def table(
     )
 
 
-def publish(results: Path, paper: Path, models: str | None, pretrained: str | None, out: Path) -> None:
+def publish(
+    results: Path, paper: Path, models: str | None, pretrained: str | None, extend: bool, out: Path
+) -> None:
     """Write a set of results in a form that is small enough for a repository."""
     from dekm.experiment.deviations import find_deviations
     from dekm.tables.publication import publish
@@ -102,6 +104,7 @@ def publish(results: Path, paper: Path, models: str | None, pretrained: str | No
         models=models,
         pretrained=pretrained,
         licences={name: row.licence for name, row in DATASETS.items()},
+        extend=extend,
     )
 
 

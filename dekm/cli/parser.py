@@ -154,6 +154,7 @@ COMMANDS: dict[str, tuple[Any, ...]] = {
         ),
         argument("--models", "method whose models of the first seed are added", metavar="METHOD"),
         argument("--pretrained", "architecture whose autoencoders are added", metavar="ARCHITECTURE"),
+        argument("--extend", "keep the seeds that the folder has and the results lack", action="store_true"),
     ),
     "figure": (
         "draw a figure from the results",

@@ -34,6 +34,12 @@ class Runs:
         found = {method: runs for (name, method), runs in self.cells.items() if name == dataset}
         return {method: runs for method, runs in found.items() if runs and runs[0].in_table}
 
+    def joined(self, more: Mapping[CellKey, Sequence[Record]]) -> "Runs":
+        """These and more runs, by seed within each cell."""
+        cells = {cell: [*self.cells.get(cell, ()), *more.get(cell, ())] for cell in {**self.cells, **more}}
+        in_order = {cell: sorted(runs, key=lambda run: run.facts["seed"]) for cell, runs in cells.items()}
+        return Runs(in_order, self.problems)
+
     @cached_property
     def table(self) -> "pd.DataFrame":
         """One row per run: dataset, method, label, in_table, seed, pretrained and the final metrics.

@@ -14,7 +14,7 @@ from dekm.results.advice import advice
 from dekm.results.comparison import compare as compare_methods  # not the module dekm.tables.compare
 from dekm.results.record import Record
 from dekm.results.result_set import ResultSet
-from dekm.results.runs import Runs, read_runs
+from dekm.results.runs import CellKey, Runs, read_runs
 from dekm.tables.cells import not_in_paper, table3
 from dekm.tables.claims import claims_grid, judge_claims
 from dekm.tables.clusters import clusters, clusters_grid, figures_of_run, shown_runs
@@ -68,6 +68,7 @@ def write_table3(
     labels: Labels | None = None,
     left_out: Mapping[str, str] | None = None,
     deviations: Mapping[tuple[str, str], str] | None = None,
+    earlier: Mapping[CellKey, Sequence[Record]] | None = None,
 ) -> None:
     """Write Table III and the tables derived from it.
 
@@ -81,14 +82,18 @@ def write_table3(
     are methods that appear only in the claims, and `show` those whose clusters are shown, by default the best
     row, where there are true labels, K-means and DEKM; `reference` is a published set, whose runs are rows
     below ours; `left_out` has the reason for each dataset that was left out on purpose, and `deviations`, by
-    dataset and method, in what the settings of a cell differ from the paper's. `InputError` if a file of the
-    paper does not exist or lacks a column, or the reference cannot be read.
+    dataset and method, in what the settings of a cell differ from the paper's. `earlier` are runs of other
+    seeds or cells, of which only the scores are known: no partition on their datasets is compared.
+    `InputError` if a file of the paper does not exist or lacks a column, or the reference cannot be read.
     """
     result_set = ResultSet(results)
     everything = [(dataset, method) for dataset in datasets for method in (*methods, *strategies)]
     runs = read_runs(result_set, datasets, [*methods, *strategies])
+    scored = runs.joined(earlier or {})
     cells_of_table = [cell for cell in everything if cell[1] in methods]
-    found = load_cells(results, runs, cells_of_table, labels=labels, left_out=left_out, deviations=deviations)
+    found = load_cells(
+        results, scored, cells_of_table, labels=labels, left_out=left_out, deviations=deviations
+    )
     paper = read_table(paper_file, *TABLE3_COLUMNS)
     order = list(labels.methods) if labels else []
     beside = with_reference(found, results, reference, order) if reference else found
@@ -96,11 +101,12 @@ def write_table3(
     others = [dataset for dataset in datasets if dataset not in set(paper["dataset"])]
     warned = [warnings_note(read_facts(result_set.data(dataset))) for dataset in datasets]
     pages: list[Page] = [(cells, score_grid(cells, [starts_caption(beside.runs), *warned]))]
-    compared = {name: compare_methods(runs, name) for name in others}
+    whole = [name for name in others if name not in {dataset for dataset, _ in earlier or {}}]
+    compared = {name: compare_methods(runs, name) for name in whole}
     if len(measured := partitions(found, compared)):
         pages.append((measured, partitions_grid(measured)))
-    addresses, figures = _pages_of_runs(result_set, found.records, folder), {}
-    for run in [run for name in others for run in shown_runs(runs, name, methods, show)]:
+    addresses, figures = _pages_of_runs(result_set, runs, folder), {}
+    for run in [run for name in whole for run in shown_runs(runs, name, methods, show)]:
         rows = clusters(run)
         pages.append((rows, clusters_grid(rows, run, addresses.get(run, ""))))
         figures[pages[-1][1].name] = figures_of_run(result_set, run)
@@ -108,7 +114,7 @@ def write_table3(
     ranks = mean_ranks(without_gaps(cells))
     ranked = ranks_grid(ranks, not_in_paper(cells))
     if len(others) < len(datasets):
-        claimed = load_cells(results, runs, everything, deviations=deviations)
+        claimed = load_cells(results, scored, everything, deviations=deviations)
         pages += _pages_of_the_paper(cells, claimed, paper, paper_file.with_name("claims.csv"), labels)
     for frame, grid in [*pages, (ranks, ranked)]:
         _write(folder, frame, grid)
@@ -116,7 +122,7 @@ def write_table3(
     if (ranks["n_datasets"] > 1).any():
         shown.append(ranked)
     write_text(folder / "table3.tex", to_latex(pages[0][1]))
-    advices = [text for name in others if (text := advice(runs, name, compared[name]))]
+    advices = [text for name in whole if (text := advice(runs, name, compared[name]))]
     links = {
         f"{run.label} on {run.data.facts.get('label', run.facts['dataset'])}": page
         for run, page in addresses.items()

@@ -11,11 +11,13 @@ import pandas as pd
 from dekm.errors import InputError, shown
 from dekm.files import copy_file, write_manifest, write_text
 from dekm.markup import to_csv
-from dekm.results.published import FILE
+from dekm.results.published import FILE, runs_of
 from dekm.results.record import Record, read_record
 from dekm.results.result_set import ResultSet
-from dekm.results.status import read_or_empty, read_status
+from dekm.results.runs import CellKey
+from dekm.results.status import read_or_empty
 from dekm.tables import write_table2, write_table3
+from dekm.tables.extension import seeds_to_keep
 from dekm.tables.loading import Labels, read_facts
 from dekm.tables.model_cards import publish_models
 
@@ -24,11 +26,15 @@ logger = logging.getLogger(__name__)
 TABLE2, TABLE3 = "table2.csv", "table3.csv"
 TABLES = ("table2", "table3", "further", "ranks", "claims", "verdicts", "origins", "partitions", "clusters_*")
 # What a published set consists of; other files in its folder are not touched.
-WRITTEN = (
-    *(f"{name}.{kind}" for name in TABLES for kind in ("csv", "md", "tex", "html")),
-    *("history/*.csv", "figures/*.png", "models/*.safetensors", "models/*.md", "pretrained/*/*/seed*/*"),
+TABLE_FILES = tuple(f"{name}.{kind}" for name in TABLES for kind in ("csv", "md", "tex", "html"))
+ARTIFACTS = (
+    "history/*.csv",
+    "figures/*.png",
+    "models/*.safetensors",
+    "models/*.md",
+    "pretrained/*/*/seed*/*",
 )
-MACHINE = ("commit", "device", "platform", "threads", "kernels", "versions")
+MACHINE = ("commit", "machine", "kernels", "versions")
 
 
 def publish(
@@ -41,12 +47,15 @@ def publish(
     models: str | None = None,
     pretrained: str | None = None,
     licences: Mapping[str, str] | None = None,
+    *,
+    extend: bool = False,
 ) -> None:
     """Write the tables of all finished cells, the figures, the histories and a record of each run.
 
     With the models of the method `models`, with the licences of their data by dataset, and the autoencoders
-    of the architecture `pretrained`. `InputError` if there is no complete run or none of these, a seed is
-    damaged or misplaced, or `out` is the folder of results.
+    of the architecture `pretrained`. With `extend` the seeds that `out` has and the results lack stay, and
+    count in the tables. `InputError` if there is no complete run or none of these, a seed is damaged or
+    misplaced, `out` is the folder of results, or it has seeds of another experiment.
     """
     result_set = ResultSet(results)
     runs = list(published_seeds(result_set, "cluster"))
@@ -55,18 +64,28 @@ def publish(
     if out.exists() and out.samefile(results):
         raise InputError(f"{out} should be another folder than that of the results.")
     seeds = [*runs, *published_seeds(result_set, "pretrain")]
-    known = [*(labels.datasets if labels else ()), *(seed.facts["dataset"] for seed in runs)]
-    datasets = [name for name in dict.fromkeys(known) if is_in_tables(result_set, name)]
-    rows = list(dict.fromkeys([*methods, *(run.subject for run in runs if run.in_table)]))
-    before = {file: identity(file) for pattern in WRITTEN for file in out.glob(pattern)}
+    protocol = read_or_empty(result_set.plan_file).get("protocol", "")
+    notes = dict(deviations or {})
+    table = pd.DataFrame([row(seed, notes) | {"protocol": protocol} for seed in seeds])
+    kept: dict[CellKey, list[Record]] = {}
+    if extend:
+        earlier = seeds_to_keep(out, table, result_set)
+        table, kept = pd.concat([table, earlier]), runs_of(out, earlier)
+        notes |= {cell: runs[0].facts["deviation"] for cell, runs in kept.items() if cell not in notes}
+    table = table.sort_values(["stage", "dataset", "subject", "seed"])
+    counted = [*runs, *(run for cell in kept.values() for run in cell)]
+    found = dict.fromkeys(run.facts["dataset"] for run in counted)
+    known = dict.fromkeys([*(labels.datasets if labels else ()), *found])
+    datasets = [name for name in known if name in found and is_in_tables(result_set, name)]
+    rows = list(dict.fromkeys([*methods, *(run.subject for run in counted if run.in_table)]))
+    patterns = TABLE_FILES if extend else (*TABLE_FILES, *ARTIFACTS)
+    before = {file: identity(file) for pattern in patterns for file in out.glob(pattern)}
     if models is not None:
         publish_models(results, out / "models", models, licences or {})
     if pretrained is not None:
         publish_pretrained(results, out, pretrained)
     write_table2(results, datasets, paper / TABLE2, out)
-    write_table3(results, datasets, rows, paper / TABLE3, out, labels=labels, deviations=deviations)
-    protocol = read_or_empty(result_set.plan_file).get("protocol", "")
-    table = pd.DataFrame([row(seed) | {"protocol": protocol} for seed in seeds])
+    write_table3(results, datasets, rows, paper / TABLE3, out, labels=labels, deviations=notes, earlier=kept)
     write_text(out / FILE, to_csv(table))
     for seed in runs:
         copy_file(seed.checked("history"), out / "history" / f"{seed.file_name}.csv")
@@ -78,7 +97,8 @@ def publish(
         if identity(file) == old:
             logger.info("removed: %s, which these results do not have", file)
             file.unlink()
-    write_text(out / "README.md", readme(results, seeds, with_verdicts=(out / "verdicts.md").is_file()))
+    text = readme(results, table, with_verdicts=(out / "verdicts.md").is_file())
+    write_text(out / "README.md", text)
     write_manifest(out)
 
 
@@ -102,9 +122,8 @@ def identity(file: Path) -> tuple[int, int]:
 
 
 def is_in_tables(results: ResultSet, dataset: str) -> bool:
-    """Whether a dataset was run, and not for Figure 1 alone, which shows some of the classes."""
-    has_runs = (results.path / "runs" / dataset).is_dir()
-    return has_runs and read_facts(results.data(dataset)).get("n_classes") is None
+    """Whether a dataset was not run for Figure 1 alone, which shows some of the classes."""
+    return read_facts(results.data(dataset)).get("n_classes") is None
 
 
 def published_seeds(results: ResultSet, stage: str) -> Iterator[Record]:
@@ -127,15 +146,17 @@ def published_seeds(results: ResultSet, stage: str) -> Iterator[Record]:
                 logger.warning("left out: %s, which the summary of its cell does not count", name)
 
 
-def row(seed: Record) -> dict[str, object]:
+def row(seed: Record, deviations: Mapping[tuple[str, str], str]) -> dict[str, object]:
     """One row of ``runs.csv``: what the seed is, its final metrics, and what made it."""
-    facts = seed.facts
-    made = {"data": facts["data"], "pretrained": facts.get("pretrained"), "key": facts["key"]}
-    settings = {"settings": json.dumps(facts["settings"]), "commit": facts.get("commit")}
-    identity = {"stage": seed.stage, "dataset": facts["dataset"], "subject": seed.subject}
+    facts, cell = seed.facts, (seed.facts["dataset"], seed.subject)
+    identity = {"stage": seed.stage, "dataset": cell[0], "subject": cell[1]}
     identity |= {"label": seed.label, "in_table": seed.in_table, "seed": facts["seed"]}
+    made = {"settings": json.dumps(facts["settings"]), "commit": facts.get("commit")}
+    made |= {"data": facts["data"], "pretrained": facts.get("pretrained"), "key": facts["key"]}
     made |= {"machine": machine_text(facts), "created": facts["created"]}
-    return identity | seed.metrics | settings | made
+    made |= {name: listed(facts.get(name) or {}) for name in ("kernels", "versions")}
+    made |= {"warnings": json.dumps(seed.warnings) if seed.warnings else ""}
+    return identity | seed.metrics | made | {"deviation": deviations.get(cell, "")}
 
 
 def machine_text(facts: Mapping[str, Any]) -> str:
@@ -146,10 +167,16 @@ def machine_text(facts: Mapping[str, Any]) -> str:
     return ", ".join(filter(None, parts))
 
 
-def readme(results: Path, seeds: Sequence[Record], *, with_verdicts: bool) -> str:
+def listed(value: Mapping[str, object]) -> str:
+    """Names and values in one line."""
+    return ", ".join(f"{key} {part}" for key, part in value.items())
+
+
+def readme(results: Path, seeds: pd.DataFrame, *, with_verdicts: bool) -> str:
     """What was measured, where, and what is missing."""
-    is_planned = ResultSet(results).plan_file.is_file()
-    machines = dict.fromkeys(json.dumps({name: seed.facts.get(name) for name in MACHINE}) for seed in seeds)
+    plan = read_or_empty(ResultSet(results).plan_file)
+    machines = seeds[[*MACHINE]].fillna("").drop_duplicates().to_dict("records")
+    described = ["; ".join(f"{key}: {text}" for key, text in made.items() if text) for made in machines]
     lines = [
         f"# Results of {results.name}",
         "",
@@ -161,30 +188,23 @@ def readme(results: Path, seeds: Sequence[Record], *, with_verdicts: bool) -> st
         "",
         "## Machine and versions",
         "",
-        *(f"- {_describe(json.loads(machine))}" for machine in machines),
+        *(f"- {text}" for text in described),
         "",
         "## Missing",
         "",
-        *(_missing(results) or ["Nothing." if is_planned else "Not known: there is no plan.json."]),
+        *(missing(plan, seeds) or ["Nothing." if plan else "Not known: there is no plan.json."]),
     ]
     return "\n".join(lines) + "\n"
 
 
-def _describe(machine: Mapping[str, object]) -> str:
-    return "; ".join(f"{name}: {_listed(value)}" for name, value in machine.items())
-
-
-def _listed(value: object) -> str:
-    if isinstance(value, Mapping):
-        return ", ".join(f"{key} {part}" for key, part in value.items())
-    return str(value)
-
-
-def _missing(results: Path) -> list[str]:
+def missing(plan: Mapping[str, Any], seeds: pd.DataFrame) -> list[str]:
     """One line per dataset whose planned cells lack seeds."""
-    missing: dict[str, list[str]] = {}
-    for cell in read_status(results).cells:
-        if len(cell.seconds) < len(cell.seeds):
-            text = f"{cell.subject} ({len(cell.seconds)} of {len(cell.seeds)} seeds)"
-            missing.setdefault(cell.dataset, []).append(text)
-    return [f"- {dataset}: {', '.join(texts)}" for dataset, texts in missing.items()]
+    known = {(row.stage, row.dataset, row.subject, row.seed) for row in seeds.itertuples()}
+    lacking: dict[str, list[str]] = {}
+    for cell in plan.get("cells", ()):
+        name = (cell["stage"], cell["dataset"], cell["subject"])
+        n_found = sum((*name, seed) in known for seed in cell["seeds"])
+        if n_found < len(cell["seeds"]):
+            text = f"{cell['subject']} ({n_found} of {len(cell['seeds'])} seeds)"
+            lacking.setdefault(cell["dataset"], []).append(text)
+    return [f"- {dataset}: {', '.join(texts)}" for dataset, texts in lacking.items()]
