@@ -84,22 +84,25 @@ def publish(
         publish_models(results, out / "models", models, licences or {})
     if pretrained is not None:
         publish_pretrained(results, out, pretrained)
+    copy_histories_and_figures(results, runs, out)
     write_table2(results, datasets, paper / TABLE2, out)
     write_table3(results, datasets, rows, paper / TABLE3, out, labels=labels, deviations=notes, earlier=kept)
     write_text(out / FILE, to_csv(table))
-    for seed in runs:
-        copy_file(seed.checked("history"), out / "history" / f"{seed.file_name}.csv")
-    for figure in sorted(
-        file for folder in (".", "ranks") for file in (results / "figures" / folder).glob("*.png")
-    ):
-        copy_file(figure, out / "figures" / figure.name)
     for file, old in before.items():
         if identity(file) == old:
             logger.info("removed: %s, which these results do not have", file)
             file.unlink()
-    text = readme(results, table, with_verdicts=(out / "verdicts.md").is_file())
-    write_text(out / "README.md", text)
+    write_text(out / "README.md", readme(results, table, with_verdicts=(out / "verdicts.md").is_file()))
     write_manifest(out)
+
+
+def copy_histories_and_figures(results: Path, runs: Sequence[Record], out: Path) -> None:
+    """Copy what runs left by iteration, and the figures that exist."""
+    for run in runs:
+        copy_file(run.checked("history"), out / "history" / f"{run.file_name}.csv")
+    folders = (results / "figures", results / "figures" / "ranks")
+    for figure in sorted(file for folder in folders for file in folder.glob("*.png")):
+        copy_file(figure, out / "figures" / figure.name)
 
 
 def publish_pretrained(results: Path, out: Path, architecture: str) -> None:
