@@ -116,7 +116,8 @@ def _read(folder: Path, needed: tuple[str, ...]) -> "pd.DataFrame":
     if missing := [name for name in needed if name not in known]:
         raise InputError(f"{file} is of another version: it lacks the columns {', '.join(missing)}. {REMEDY}")
     metrics = [name for name in BOUNDS if name in known]
-    filled = ("stage", "dataset", "subject", "data", "label", "in_table", "seed")
+    filled = ["stage", "dataset", "subject", "data", "label", "in_table", "seed"]
+    filled += ["settings"] if "settings" in needed else []
     texts = [*KEYS, *needed]
     table = read_table(file, texts, ("seed", *metrics), filled=filled, remedy=REMEDY)
     _check_texts(file, table)
@@ -136,20 +137,32 @@ def _check_texts(file: Path, table: "pd.DataFrame") -> None:
         for value in table[name].dropna().unique():
             is_right = len(value) <= LONGEST_MADE and not CONTROL.search(value)
             _check(file, name, value, is_right=is_right, right=f"a text of at most {LONGEST_MADE} characters")
-    for value in table["warnings"].dropna().unique() if "warnings" in table else ():
-        _check(file, "warnings", value, is_right=_is_list_of_texts(value), right="a JSON list of texts")
+    kinds = {
+        "warnings": (_is_list_of_texts, "a JSON list of texts"),
+        "settings": (_is_object, "a JSON object"),
+    }
+    for name, (is_kind, right) in kinds.items():
+        for value in table[name].dropna().unique() if name in table else ():
+            _check(file, name, value, is_right=is_kind(_parsed(value)), right=right)
     for name, valid in (("stage", ("cluster", "pretrain")), ("in_table", ("True", "False"))):
         for value in table[name].unique():
             _check(file, name, value, is_right=value in valid, right=" or ".join(valid))
 
 
-def _is_list_of_texts(value: str) -> bool:
+def _parsed(value: str) -> Any:
     try:
-        found = json.loads(value)
+        return json.loads(value)
     except ValueError:
-        return False
-    return isinstance(found, list) and all(
-        isinstance(text, str) and not CONTROL.search(text) for text in found
+        return None
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _is_list_of_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(text, str) and not CONTROL.search(text) for text in value
     )
 
 

@@ -1,5 +1,6 @@
 """The seeds of a published set that stay in it when it is published again from results that lack them."""
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -30,23 +31,23 @@ def seeds_to_keep(out: Path, ours: pd.DataFrame, results: ResultSet) -> pd.DataF
         problem = f"{out} has seeds on {', '.join(lacking)}, of which {results.path} has no prepared data"
         raise InputError(f"{problem}. The tables of an extended set need them: prepare them there.")
     protocol = ours["protocol"].iloc[0]
-    settings = {tuple(row[name] for name in CELL): row["settings"] for row in ours.to_dict("records")}
+    settings = {cell_of(row): json.loads(row["settings"]) for row in ours.to_dict("records")}
     for row in kept.to_dict("records"):
-        cell = tuple(row[name] for name in CELL)
+        found = {**row, "settings": json.loads(row["settings"])}
         here = {"data": data[row["dataset"]], "protocol": protocol}
-        if differs := _difference(row, here | ({"settings": settings[cell]} if cell in settings else {})):
+        here["settings"] = settings.get(cell_of(row), found["settings"])
+        other = [
+            f"{name} {shown(found[name])}, not {shown(here[name])}"
+            for name in here
+            if found[name] != here[name]
+        ]
+        if other:
             place = f"seed {row['seed']} of {row['subject']} on {row['dataset']}"
-            problem = f"{out} cannot be extended by {results.path}: its {place} has {differs}"
-            raise InputError(
-                f"{problem}. Publish into another folder, or without --extend to replace the set."
-            )
+            problem = f"{out} cannot be extended by {results.path}: {place} was made with {'; '.join(other)}."
+            raise InputError(f"{problem} Publish into another folder, or replace the set without --extend.")
     return kept
 
 
-def _difference(row: Mapping[Any, Any], here: Mapping[str, Any]) -> str:
-    """What is another in a published seed than here; empty if nothing is."""
-    return ", ".join(
-        f"{name} {shown(row[name])} instead of {shown(value)}"
-        for name, value in here.items()
-        if row[name] != value
-    )
+def cell_of(row: Mapping[Any, Any]) -> tuple[str, ...]:
+    """The cell of a seed."""
+    return tuple(row[name] for name in CELL)

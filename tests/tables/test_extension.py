@@ -103,6 +103,13 @@ def test_a_seed_that_both_have_is_that_of_the_results(out: Path, tmp_path: Path)
     assert "- mnist: dekm (1 of 3 seeds)" in text
 
 
+def test_the_order_of_settings_does_not_matter(tmp_path: Path) -> None:
+    for seed, settings in enumerate(({"lr": 1, "tol": 2}, {"tol": 2, "lr": 1})):
+        part = write_part(tmp_path / str(seed), {("usps", "dekm"): [seed]}, settings=settings)
+        publish(part, tmp_path / "set", PAPER, METHODS, extend=bool(seed))
+    assert len(pd.read_csv(tmp_path / "set" / "runs.csv")) == 2
+
+
 def test_a_cell_that_stays_keeps_its_note_on_other_settings(tmp_path: Path) -> None:
     deviations = {("usps", "dekm"): "lr 0.1 instead of 0.001"}
     first = write_part(tmp_path / "first", {("usps", "dekm"): [0]})
@@ -116,9 +123,9 @@ def test_a_cell_that_stays_keeps_its_note_on_other_settings(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("facts", "expected"),
     [
-        ({"settings": {"lr": 1}}, "its seed 1 of dec on usps has settings '{}' instead of"),
-        ({"data": "other"}, "its seed .* has data 'usps' instead of 'other'"),
-        ({"protocol": "june2021-1"}, "has protocol 'paper-12345678' instead of 'june2021-1'"),
+        ({"settings": {"lr": 1}}, "seed 1 of dec on usps was made with settings {}, not {'lr': 1}"),
+        ({"data": "other"}, "seed .* was made with data 'usps', not 'other'"),
+        ({"protocol": "june2021-1"}, "with protocol 'paper-12345678', not 'june2021-1'"),
         ({"unprepared": "mnist"}, "has seeds on mnist, of which .* has no prepared data"),
     ],
 )
@@ -147,6 +154,7 @@ def test_seeds_of_another_experiment_do_not_stay_and_nothing_changes(
         ("warnings", None, "another version: it lacks the columns warnings"),
         ("warnings", '["a", 1]', "should be a JSON list of texts"),
         ("warnings", '["\\u202e"]', "should be a JSON list of texts"),
+        ("settings", "[]", "settings='\\[]' should be a JSON object"),
         ("settings", "x" * 10_001, "should be a text of at most 10000 characters"),
         ("acc", 1.5, r"acc=1.5 should be in \[0, 1\]"),
     ],
