@@ -70,9 +70,11 @@ def _differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
 
 
 def origin(record: Record | None) -> dict[str, dict[str, Any]]:
-    """What the facts of a seed tell of the run elsewhere from which it was taken; nothing without one."""
-    names = ("id", "commit", "device", "platform", "created")
-    return {"origin": {name: record.facts.get(name) for name in names}} if record else {}
+    """What the facts of a seed tell of who trained it, if it was taken from elsewhere, even twice."""
+    if record is None:
+        return {}
+    names = ("id", "commit", "device", "platform", "threads", "kernels", "versions", "created")
+    return {"origin": record.facts.get("origin") or {name: record.facts.get(name) for name in names}}
 
 
 def take_published(record: Record, device: str) -> Autoencoder:

@@ -150,21 +150,22 @@ def published_seeds(results: ResultSet, stage: str) -> Iterator[Record]:
 
 
 def row(seed: Record, deviations: Mapping[tuple[str, str], str]) -> dict[str, object]:
-    """One row of ``runs.csv``: what the seed is, its final metrics, and what made it."""
+    """One row of ``runs.csv``: what the seed is, its final metrics, and what made it, here or elsewhere."""
     facts, cell = seed.facts, (seed.facts["dataset"], seed.subject)
+    maker = facts.get("origin") or facts
     identity = {"stage": seed.stage, "dataset": cell[0], "subject": cell[1]}
     identity |= {"label": seed.label, "in_table": seed.in_table, "seed": facts["seed"]}
-    made = {"settings": json.dumps(facts["settings"]), "commit": facts.get("commit")}
+    made = {"settings": json.dumps(facts["settings"]), "commit": maker.get("commit")}
     made |= {"data": facts["data"], "pretrained": facts.get("pretrained"), "key": facts["key"]}
-    made |= {"machine": machine_text(facts), "created": facts["created"]}
-    made |= {name: listed(facts.get(name) or {}) for name in ("kernels", "versions")}
+    made |= {"machine": machine_text(maker), "created": maker["created"]}
+    made |= {name: listed(maker.get(name) or {}) for name in ("kernels", "versions")}
     made |= {"warnings": json.dumps(seed.warnings) if seed.warnings else ""}
     return identity | seed.metrics | made | {"deviation": deviations.get(cell, "")}
 
 
 def machine_text(facts: Mapping[str, Any]) -> str:
     """The machine of a seed in one line, which the rows of a reference name."""
-    threads, torch = facts.get("threads"), facts["versions"].get("torch")
+    threads, torch = facts.get("threads"), (facts.get("versions") or {}).get("torch")
     parts = [facts.get("device"), facts.get("platform")]
     parts += [threads and f"{threads} thread{'s' if threads > 1 else ''}", torch and f"PyTorch {torch}"]
     return ", ".join(filter(None, parts))

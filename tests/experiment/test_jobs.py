@@ -24,6 +24,7 @@ from dekm.methods import METHODS
 from dekm.results.record import read_record
 from dekm.results.result_set import ResultSet
 from dekm.tables.publication import publish_pretrained
+from dekm.tables.publication import row as publication_row
 from tests.helpers.prepared_files import files
 from tests.helpers.temporaries import number_of_an_ended_process, written_by
 
@@ -281,6 +282,20 @@ def test_a_published_autoencoder_is_taken_and_the_other_seeds_are_pretrained(res
     assert "origin" not in made.facts
     assert f"seed 0 is taken from {source.path}" in caplog.text
     assert f"seed 1 is not in {published}: there is none of these data and seed" in caplog.text
+
+
+def test_an_autoencoder_that_is_taken_twice_tells_who_trained_it(results, published, tmp_path):
+    trained = read_record(published / "pretrained/digits/conv/seed0").facts
+    first = read_record(pretrain(results, pretrained=published) / "seed0")
+    publish_pretrained(results, tmp_path / "again", "conv")
+    shutil.rmtree(results / "pretrained")
+    second = read_record(pretrain(results, pretrained=tmp_path / "again") / "seed0")
+    assert second.facts["id"] != first.facts["id"]
+    assert second.facts["origin"] == first.facts["origin"]
+    assert {name: trained[name] for name in second.facts["origin"]} == second.facts["origin"]
+    row = publication_row(second, {})
+    assert (row["commit"], row["created"]) == (trained["commit"], trained["created"])
+    assert row["versions"] == ", ".join(f"{name} {version}" for name, version in trained["versions"].items())
 
 
 def test_runs_from_a_published_autoencoder_are_those_of_its_own_folder(results, published):
