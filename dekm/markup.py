@@ -69,6 +69,13 @@ def csv_cell(value: Any) -> Any:
     return value
 
 
+def from_csv_cell(value: Any) -> Any:
+    """The value of which `csv_cell` made this one."""
+    if isinstance(value, str) and value.startswith("'") and csv_cell(value[1:]) == value:
+        return value[1:]
+    return value
+
+
 def to_csv(frame: "pd.DataFrame", float_format: str | None = None) -> str:
     """A data frame as CSV text without its index; see `csv_cell`."""
     text = frame.select_dtypes(exclude="number").columns

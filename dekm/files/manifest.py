@@ -55,11 +55,15 @@ def find_damage(folder: Path, largest: float = math.inf) -> str:
         return str(error)
 
 
-def check_file(file: Path, remedy: str) -> None:
-    """Check a file against the manifest of its folder, if any; `InputError` if size or digest differ."""
-    if not (file.parent / MANIFEST).exists():
+def check_file(file: Path, remedy: str, folder: Path | None = None) -> None:
+    """Check a file against the manifest of a folder above it, by default its own, if that has one.
+
+    `InputError` if size or digest differ.
+    """
+    folder = folder or file.parent
+    if not (folder / MANIFEST).exists():
         return
-    problem = find_damage_of_file(file, _entries(file.parent).get(file.name, {}))
+    problem = find_damage_of_file(file, _entries(folder).get(str(file.relative_to(folder)), {}))
     if problem:
         raise InputError(f"{problem} {remedy}")
 

@@ -2,16 +2,16 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dekm.errors import InputError, shown
 from dekm.files.manifest import check_file
-from dekm.files.reading import damaged
+from dekm.files.reading import damaged, readable
 from dekm.files.tables import read_table
-from dekm.markup import CONTROL
+from dekm.markup import CONTROL, from_csv_cell
 from dekm.results.record import Record
 from dekm.results.result_set import ResultSet, checked_name
 from dekm.results.runs import CellKey
@@ -24,16 +24,16 @@ REMEDY = "Write the set again by 'python -m dekm publish', or get it again."
 KEYS = ("stage", "dataset", "subject", "data", "pretrained", "created")
 ADDED = ("label", "in_table", "protocol", "machine")  # an earlier version has none of them
 # What made a seed and what it warned of, which a set has since it can be extended.
-MADE = ("settings", "commit", "key", "kernels", "versions", "warnings", "deviation")
-LONGEST, LONGEST_MADE, MAX_SEED = 300, 10_000, 2**32 - 1
+MADE = ("settings", "commit", "key", "kernels", "versions", "warnings", "finite", "deviation")
+LONGEST, LONGEST_TEXT, MAX_SEED = 300, 100_000, 2**32 - 1
 BOUNDS = {
     **dict.fromkeys(("acc", "nmi", "f1"), (0, 1)),
     **dict.fromkeys(("ari", "silhouette", "silhouette_embedding"), (-1, 1)),
-    **dict.fromkeys(("davies_bouldin", "davies_bouldin_embedding", "inertia"), (0, 1e30)),
+    **dict.fromkeys(("davies_bouldin", "davies_bouldin_embedding", "inertia"), (0, 1e300)),
     **dict.fromkeys(
         ("n_clusters_found", "smallest", "largest", "n_iter", "seconds", "peak_memory"), (0, 1e10)
     ),
-    "loss": (-1e30, 1e30),
+    "loss": (-1e300, 1e300),
 }  # of the metrics of a seed; other columns of numbers are not read
 
 
@@ -58,6 +58,11 @@ class PublishedRun(Record):
     def in_table(self) -> bool:
         """Whether it is a run of Table III."""
         return bool(self.row["in_table"] == "True")
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether no score of the run was missing, infinite or NaN."""
+        return bool(self.row["finite"] == "True")
 
     @property
     def warnings(self) -> list[str]:
@@ -85,6 +90,8 @@ def read_published(folder: Path) -> "pd.DataFrame":
     )
     columns = ["dataset", "method", "label", "seed", "data", "pretrained", "protocol", "machine"]
     columns += [name for name in BOUNDS if name in table]
+    if "finite" in kept:
+        kept = kept[kept["finite"] == "True"]
     return kept[columns].reset_index(drop=True)
 
 
@@ -115,55 +122,35 @@ def _read(folder: Path, needed: tuple[str, ...]) -> "pd.DataFrame":
     known = set(read_table(file, KEYS, remedy=REMEDY))
     if missing := [name for name in needed if name not in known]:
         raise InputError(f"{file} is of another version: it lacks the columns {', '.join(missing)}. {REMEDY}")
+    texts = [*KEYS, *ADDED, *(name for name in MADE if name in known)]
     metrics = [name for name in BOUNDS if name in known]
     filled = ["stage", "dataset", "subject", "data", "label", "in_table", "seed"]
-    filled += ["settings"] if "settings" in needed else []
-    texts = [*KEYS, *needed]
-    table = read_table(file, texts, ("seed", *metrics), filled=filled, remedy=REMEDY)
+    filled += [name for name in ("settings", "finite") if name in needed]
+    table = read_table(file, [*texts, "seed", *metrics], filled=filled, remedy=REMEDY)
+    for name in ("seed", *metrics):
+        with readable(file, f"table with numbers in the column {name}", remedy=REMEDY):
+            table[name] = table[name].map(float)  # exactly as it was written; pandas 2 rounds
+    table = table.fillna(dict.fromkeys(texts, ""))
+    table[texts] = table[texts].map(from_csv_cell)
     _check_texts(file, table)
     _check_numbers(file, table, metrics)
-    return table.fillna(dict.fromkeys(texts, "")).astype({"seed": int})
+    return table.astype({"seed": int})
 
 
 def _check_texts(file: Path, table: "pd.DataFrame") -> None:
-    for name in ("dataset", "subject"):
-        for value in table[name].unique():
-            _check(file, name, value, is_right=_is_name(value), right="a name of letters, digits, _ and -")
-    for name in ("label", "machine", "protocol", "data", "pretrained"):
-        for value in table[name].dropna().unique():
-            is_right = len(value) <= LONGEST and not CONTROL.search(value) and "\n" not in value
-            _check(file, name, value, is_right=is_right, right=f"one line of at most {LONGEST} characters")
-    for name in (name for name in MADE if name in table):
-        for value in table[name].dropna().unique():
-            is_right = len(value) <= LONGEST_MADE and not CONTROL.search(value)
-            _check(file, name, value, is_right=is_right, right=f"a text of at most {LONGEST_MADE} characters")
-    kinds = {
-        "warnings": (_is_list_of_texts, "a JSON list of texts"),
+    kinds: dict[str, tuple[Callable[[str], bool], str]] = {
+        **dict.fromkeys((*KEYS, *ADDED, *MADE), (_is_line, f"one line of at most {LONGEST} characters")),
+        **dict.fromkeys(("dataset", "subject"), (_is_name, "a name of letters, digits, _ and -")),
+        "stage": (lambda value: value in ("cluster", "pretrain"), "cluster or pretrain"),
+        **dict.fromkeys(("in_table", "finite"), (lambda value: value in ("True", "False"), "True or False")),
+        "deviation": (_is_text, f"a text of at most {LONGEST_TEXT:,} characters"),
         "settings": (_is_object, "a JSON object"),
+        "warnings": (_is_list_of_texts, "a JSON list of texts"),
     }
-    for name, (is_kind, right) in kinds.items():
-        for value in table[name].dropna().unique() if name in table else ():
-            _check(file, name, value, is_right=is_kind(_parsed(value)), right=right)
-    for name, valid in (("stage", ("cluster", "pretrain")), ("in_table", ("True", "False"))):
-        for value in table[name].unique():
-            _check(file, name, value, is_right=value in valid, right=" or ".join(valid))
-
-
-def _parsed(value: str) -> Any:
-    try:
-        return json.loads(value)
-    except ValueError:
-        return None
-
-
-def _is_object(value: Any) -> bool:
-    return isinstance(value, dict)
-
-
-def _is_list_of_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(text, str) and not CONTROL.search(text) for text in value
-    )
+    for name, (is_right, right) in kinds.items():
+        for value in table[name].unique() if name in table else ():
+            if value and not is_right(value):
+                raise damaged(file, f"{name}={shown(value)} should be {right}", REMEDY)
 
 
 def _is_name(value: str) -> bool:
@@ -173,18 +160,37 @@ def _is_name(value: str) -> bool:
         return False
 
 
+def _is_line(value: str) -> bool:
+    return len(value) <= LONGEST and not CONTROL.search(value) and "\n" not in value
+
+
+def _is_text(value: str) -> bool:
+    return len(value) <= LONGEST_TEXT and not CONTROL.search(value)
+
+
+def _is_object(value: str) -> bool:
+    return _is_text(value) and isinstance(_parsed(value), dict)
+
+
+def _is_list_of_texts(value: str) -> bool:
+    found = _parsed(value) if _is_text(value) else None
+    return isinstance(found, list) and all(isinstance(text, str) and _is_text(text) for text in found)
+
+
+def _parsed(value: str) -> Any:
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return None
+
+
 def _check_numbers(file: Path, table: "pd.DataFrame", metrics: list[str]) -> None:
     bounds = {"seed": (0, MAX_SEED)} | {name: BOUNDS[name] for name in metrics}
     for name, (low, high) in bounds.items():
         for value in table.loc[(table[name] < low) | (table[name] > high), name][:1]:
-            _check(file, name, value, is_right=False, right=f"in [{low:g}, {high:g}]")
+            raise damaged(file, f"{name}={shown(value)} should be in [{low:g}, {high:g}]", REMEDY)
     for value in table.loc[table["seed"] % 1 != 0, "seed"][:1]:
-        _check(file, "seed", value, is_right=False, right="an integer")
+        raise damaged(file, f"seed={shown(value)} should be an integer", REMEDY)
     twice = table[table.duplicated(["stage", "dataset", "subject", "seed"])]
     for dataset, subject, seed in twice[["dataset", "subject", "seed"]].itertuples(index=False):
-        raise damaged(file, f"it has seed {seed} of {subject} on {dataset} twice", REMEDY)
-
-
-def _check(file: Path, name: str, value: Any, *, is_right: bool, right: str) -> None:
-    if not is_right:
-        raise damaged(file, f"{name}={shown(value)} should be {right}", REMEDY)
+        raise damaged(file, f"it has seed {seed:.0f} of {subject} on {dataset} twice", REMEDY)

@@ -69,6 +69,12 @@ class Record(SeedFolder):
         return self.facts.get("in_table", True)
 
     @property
+    def is_finite(self) -> bool:
+        """Whether no score of a run is missing, infinite or NaN."""
+        values = [self.metrics[name] for name in ("acc", "nmi", "inertia") if name in self.metrics]
+        return all(value is not None and math.isfinite(value) for value in values)
+
+    @property
     def warnings(self) -> list[str]:
         """What the run has warned of."""
         return self.facts.get("warnings", [])

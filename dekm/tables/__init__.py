@@ -68,6 +68,7 @@ def write_table3(
     labels: Labels | None = None,
     left_out: Mapping[str, str] | None = None,
     deviations: Mapping[tuple[str, str], str] | None = None,
+    unfinished: Mapping[CellKey, Sequence[Record]] | None = None,
     earlier: Mapping[CellKey, Sequence[Record]] | None = None,
 ) -> None:
     """Write Table III and the tables derived from it.
@@ -82,13 +83,14 @@ def write_table3(
     are methods that appear only in the claims, and `show` those whose clusters are shown, by default the best
     row, where there are true labels, K-means and DEKM; `reference` is a published set, whose runs are rows
     below ours; `left_out` has the reason for each dataset that was left out on purpose, and `deviations`, by
-    dataset and method, in what the settings of a cell differ from the paper's. `earlier` are runs of other
-    seeds or cells, of which only the scores are known: no partition on their datasets is compared.
+    dataset and method, in what the settings of a cell differ from the paper's. `unfinished` are
+    runs of cells that have no summary yet, and `earlier` those of a published set, whose partitions are not
+    known, so that none is compared on their datasets.
     `InputError` if a file of the paper does not exist or lacks a column, or the reference cannot be read.
     """
     result_set = ResultSet(results)
     everything = [(dataset, method) for dataset in datasets for method in (*methods, *strategies)]
-    runs = read_runs(result_set, datasets, [*methods, *strategies])
+    runs = read_runs(result_set, datasets, [*methods, *strategies]).joined(unfinished or {})
     scored = runs.joined(earlier or {})
     cells_of_table = [cell for cell in everything if cell[1] in methods]
     found = load_cells(
@@ -101,7 +103,8 @@ def write_table3(
     others = [dataset for dataset in datasets if dataset not in set(paper["dataset"])]
     warned = [warnings_note(read_facts(result_set.data(dataset))) for dataset in datasets]
     pages: list[Page] = [(cells, score_grid(cells, [starts_caption(beside.runs), *warned]))]
-    whole = [name for name in others if name not in {dataset for dataset, _ in earlier or {}}]
+    known = {dataset for dataset, _ in earlier or {}}
+    whole = [name for name in others if name not in known]
     compared = {name: compare_methods(runs, name) for name in whole}
     if len(measured := partitions(found, compared)):
         pages.append((measured, partitions_grid(measured)))

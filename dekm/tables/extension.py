@@ -8,7 +8,8 @@ from typing import Any
 import pandas as pd
 
 from dekm.errors import InputError, shown
-from dekm.results.published import BOUNDS, read_seeds
+from dekm.files.manifest import MANIFEST, check_file
+from dekm.results.published import BOUNDS, REMEDY, read_seeds
 from dekm.results.result_set import ResultSet
 from dekm.tables.loading import read_facts
 
@@ -18,34 +19,49 @@ CELL = ["stage", "dataset", "subject"]
 def seeds_to_keep(out: Path, ours: pd.DataFrame, results: ResultSet) -> pd.DataFrame:
     """The rows of ``runs.csv`` of a published set whose seeds ours lack, with the columns that are known.
 
-    `InputError` if they are of another experiment: with other data than the results have, under another
-    protocol, or in a cell of ours under other settings.
+    `InputError` if a file of the set is damaged, or the seeds are of another experiment: with other data than
+    the results have, under another protocol, in a cell of ours with other settings, or from an autoencoder
+    that neither has.
     """
     theirs = read_seeds(out)
     theirs = theirs[[name for name in theirs if name in ours or name in BOUNDS]]
     keys = [*CELL, "seed"]
     is_ours = theirs.set_index(keys).index.isin(ours.set_index(keys).index)
     kept = theirs[~is_ours]
+    check_files(out, kept)
     data = {name: read_facts(results.data(name)).get("digest") for name in sorted(set(kept["dataset"]))}
     if lacking := [name for name, digest in data.items() if digest is None]:
         problem = f"{out} has seeds on {', '.join(lacking)}, of which {results.path} has no prepared data"
         raise InputError(f"{problem}. The tables of an extended set need them: prepare them there.")
-    protocol = ours["protocol"].iloc[0]
-    settings = {cell_of(row): json.loads(row["settings"]) for row in ours.to_dict("records")}
+    if not (protocol := ours["protocol"].iloc[0]):
+        raise InputError(f"{results.path} holds no plan.json, which tells the protocol of its runs.")
+    cells = {cell_of(row): row for row in ours.to_dict("records")}
+    starts = {"", *(key for table in (ours, kept) for key in table.loc[table["stage"] == "pretrain", "key"])}
     for row in kept.to_dict("records"):
+        cell = cells.get(cell_of(row), row)
+        here = {"data": data[row["dataset"]], "protocol": protocol, "deviation": cell["deviation"]}
+        here["settings"] = json.loads(cell["settings"])
         found = {**row, "settings": json.loads(row["settings"])}
-        here = {"data": data[row["dataset"]], "protocol": protocol}
-        here["settings"] = settings.get(cell_of(row), found["settings"])
-        other = [
-            f"{name} {shown(found[name])}, not {shown(here[name])}"
-            for name in here
-            if found[name] != here[name]
-        ]
+        differs = [name for name in here if found[name] != here[name]]
+        other = [f"{name} {shown(found[name])}, not {shown(here[name])}" for name in differs]
+        if row["pretrained"] not in starts:
+            other.append("an autoencoder that neither has")
         if other:
             place = f"seed {row['seed']} of {row['subject']} on {row['dataset']}"
             problem = f"{out} cannot be extended by {results.path}: {place} was made with {'; '.join(other)}."
             raise InputError(f"{problem} Publish into another folder, or replace the set without --extend.")
     return kept
+
+
+def check_files(out: Path, kept: pd.DataFrame) -> None:
+    """Raise `InputError` if a file of the seeds that stay is missing or not as the manifest says."""
+    for row in kept.to_dict("records"):
+        name, seed = f"{row['dataset']}-{row['subject']}-s{row['seed']}", f"seed{row['seed']}"
+        files = [out / "history" / f"{name}.csv"] if row["stage"] == "cluster" else []
+        files += out.glob(f"models/{name}.*")
+        files += out.glob(f"pretrained/{row['dataset']}/{row['subject']}/{seed}/*")
+        for file in sorted(file for file in files if file.name != MANIFEST):
+            check_file(file, REMEDY, out)
 
 
 def cell_of(row: Mapping[Any, Any]) -> tuple[str, ...]:

@@ -5,12 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from dekm.errors import InputError
 from dekm.results.data import PreparedData
-from dekm.results.record import Record, describe_warnings
+from dekm.results.record import describe_warnings
 from dekm.results.result_set import ResultSet
 from dekm.results.runs import Runs
 
@@ -60,7 +59,7 @@ def load_cells(
     result_set, wanted = ResultSet(results), list(cells)
     facts = {dataset: read_facts(result_set.data(dataset)) for dataset, _ in wanted}
     names = _labels(labels or Labels(), facts, runs)
-    finite = {cell: list(filter(_is_finite, runs.cells.get(cell, []))) for cell in wanted}
+    finite = {cell: [run for run in runs.cells.get(cell, []) if run.is_finite] for cell in wanted}
     table = Runs(finite, {}).table
     n_seeds = max((_n_counted(runs, cell) for cell in wanted), default=0)
     rows = []
@@ -134,7 +133,10 @@ def _settings_note(deviation: str) -> str:
 
 def _equal_note(runs: Sequence[Mapping[str, Any]]) -> str:
     """Footnote of a cell whose seeds have the same scores: its standard deviation of 0 may mean nothing."""
-    measured = [{name: value for name, value in run.items() if name not in COSTS} for run in runs]
+    measured = [
+        {name: value for name, value in run.items() if name not in COSTS and value is not None}
+        for run in runs
+    ]
     if len(runs) < 2 or any(run != measured[0] for run in measured):
         return ""
     found = "each finds the same partition, or random_state is ignored"
@@ -163,12 +165,6 @@ def _scores(facts: Mapping[str, Any], runs: pd.DataFrame, dataset: str) -> tuple
         return SCORES
     found = runs[runs["dataset"] == dataset].dropna(axis="columns", how="all")
     return tuple(name for name in SCORES_WITHOUT_LABELS if name in found) or SCORES_WITHOUT_LABELS[:1]
-
-
-def _is_finite(run: Record) -> bool:
-    """Whether no score of a run is missing, infinite or NaN."""
-    values = [run.metrics[name] for name in (*SCORES, "inertia") if name in run.metrics]
-    return all(value is not None and np.isfinite(value) for value in values)
 
 
 def _seeds_note(n_complete: int, n_seeds: int) -> str:

@@ -1,8 +1,9 @@
 """A set of results, small enough for a repository: its tables and figures, and a record of each run."""
 
-import json
 import logging
+import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ import pandas as pd
 
 from dekm.errors import InputError, shown
 from dekm.files import copy_file, write_manifest, write_text
-from dekm.markup import to_csv
+from dekm.files.leftovers import remove, remove_dead, temporary_path
+from dekm.markup import markdown, to_csv
 from dekm.results.published import FILE, runs_of
 from dekm.results.record import Record, read_record
 from dekm.results.result_set import ResultSet
@@ -20,6 +22,7 @@ from dekm.tables import write_table2, write_table3
 from dekm.tables.extension import seeds_to_keep
 from dekm.tables.loading import Labels, read_facts
 from dekm.tables.model_cards import publish_models
+from dekm.tables.seed_rows import rows_of
 
 logger = logging.getLogger(__name__)
 
@@ -27,13 +30,7 @@ TABLE2, TABLE3 = "table2.csv", "table3.csv"
 TABLES = ("table2", "table3", "further", "ranks", "claims", "verdicts", "origins", "partitions", "clusters_*")
 # What a published set consists of; other files in its folder are not touched.
 TABLE_FILES = tuple(f"{name}.{kind}" for name in TABLES for kind in ("csv", "md", "tex", "html"))
-ARTIFACTS = (
-    "history/*.csv",
-    "figures/*.png",
-    "models/*.safetensors",
-    "models/*.md",
-    "pretrained/*/*/seed*/*",
-)
+OF_SEEDS = ("history/*.csv", "models/*.safetensors", "models/*.md", "pretrained/*/*/seed*/*")
 MACHINE = ("commit", "machine", "kernels", "versions")
 
 
@@ -55,7 +52,7 @@ def publish(
     With the models of the method `models`, with the licences of their data by dataset, and the autoencoders
     of the architecture `pretrained`. With `extend` the seeds that `out` has and the results lack stay, and
     count in the tables. `InputError` if there is no complete run or none of these, a seed is damaged or
-    misplaced, `out` is the folder of results, or it has seeds of another experiment.
+    misplaced, `out` is the folder of results, or it has seeds of another experiment; `out` is then as before.
     """
     result_set = ResultSet(results)
     runs = list(published_seeds(result_set, "cluster"))
@@ -64,36 +61,86 @@ def publish(
     if out.exists() and out.samefile(results):
         raise InputError(f"{out} should be another folder than that of the results.")
     seeds = [*runs, *published_seeds(result_set, "pretrain")]
-    protocol = read_or_empty(result_set.plan_file).get("protocol", "")
-    notes = dict(deviations or {})
-    table = pd.DataFrame([row(seed, notes) | {"protocol": protocol} for seed in seeds])
+    notes, plan = dict(deviations or {}), read_or_empty(result_set.plan_file)
+    table = rows_of(seeds, notes, plan.get("protocol", ""))
     kept: dict[CellKey, list[Record]] = {}
     if extend:
         earlier = seeds_to_keep(out, table, result_set)
         table, kept = pd.concat([table, earlier]), runs_of(out, earlier)
-        notes |= {cell: runs[0].facts["deviation"] for cell, runs in kept.items() if cell not in notes}
+        notes |= {cell: found[0].facts["deviation"] for cell, found in kept.items() if cell not in notes}
     table = table.sort_values(["stage", "dataset", "subject", "seed"])
-    counted = [*runs, *(run for cell in kept.values() for run in cell)]
-    found = dict.fromkeys(run.facts["dataset"] for run in counted)
+    shown_in_tables = table[table["stage"] == "cluster"]
+    found = dict.fromkeys(shown_in_tables["dataset"])
     known = dict.fromkeys([*(labels.datasets if labels else ()), *found])
     datasets = [name for name in known if name in found and is_in_tables(result_set, name)]
-    rows = list(dict.fromkeys([*methods, *(run.subject for run in counted if run.in_table)]))
-    patterns = TABLE_FILES if extend else (*TABLE_FILES, *ARTIFACTS)
-    before = {file: identity(file) for pattern in patterns for file in out.glob(pattern)}
-    if models is not None:
-        publish_models(results, out / "models", models, licences or {})
-    if pretrained is not None:
-        publish_pretrained(results, out, pretrained)
-    copy_histories_and_figures(results, runs, out)
-    write_table2(results, datasets, paper / TABLE2, out)
-    write_table3(results, datasets, rows, paper / TABLE3, out, labels=labels, deviations=notes, earlier=kept)
-    write_text(out / FILE, to_csv(table))
-    for file, old in before.items():
-        if identity(file) == old:
-            logger.info("removed: %s, which these results do not have", file)
+    of_table = shown_in_tables[shown_in_tables["in_table"].astype(str) == "True"]
+    rows = list(dict.fromkeys([*methods, *of_table["subject"]]))
+    with staged(out, stale(out, seeds, extend=extend)) as stage:
+        if models is not None:
+            publish_models(results, stage / "models", models, licences or {})
+        if pretrained is not None:
+            publish_pretrained(results, stage, pretrained)
+        copy_histories_and_figures(results, runs, stage)
+        write_table2(results, datasets, paper / TABLE2, stage)
+        write_table3(
+            results,
+            datasets,
+            rows,
+            paper / TABLE3,
+            stage,
+            labels=labels,
+            deviations=notes,
+            unfinished=runs_without_summary(result_set, runs),
+            earlier=kept,
+        )
+        is_judged = (stage / "verdicts.md").is_file()
+        write_text(stage / "README.md", readme(results.name, table, plan, with_verdicts=is_judged))
+        write_text(stage / FILE, to_csv(table))
+
+
+@contextmanager
+def staged(out: Path, replaced: Sequence[Path]) -> Iterator[Path]:
+    """A folder beside a set, whose files enter it if the block succeeds; the replaced files leave it then."""
+    stage = temporary_path(out)
+    stage.parent.mkdir(parents=True, exist_ok=True)
+    remove_dead(out)
+    stage.mkdir()
+    try:
+        yield stage
+        written = [file.relative_to(stage) for file in sorted(stage.rglob("*")) if file.is_file()]
+        for name in written:
+            (out / name).parent.mkdir(parents=True, exist_ok=True)
+            os.replace(stage / name, out / name)
+        for file in [file for file in replaced if file.relative_to(out) not in written]:
+            logger.warning("removed: %s, which these results do not have", file)
             file.unlink()
-    write_text(out / "README.md", readme(results, table, with_verdicts=(out / "verdicts.md").is_file()))
-    write_manifest(out)
+        write_manifest(out)
+    finally:
+        remove(stage)
+
+
+def stale(out: Path, seeds: Sequence[Record], *, extend: bool) -> list[Path]:
+    """The files of a set that go unless they are written again: those of tables, and those of other runs.
+
+    A set that is extended keeps what it has of the seeds that the results do not have again.
+    """
+    patterns = [*TABLE_FILES, *OF_SEEDS, "figures/*.png"]
+    if extend:
+        made = [seed for seed in seeds if "origin" not in seed.facts]  # what was taken is the same
+        models = [f"models/{seed.file_name}.*" for seed in made if seed.stage == "cluster"]
+        places = [Path(*seed.parts[-4:]) for seed in made if seed.stage == "pretrain"]
+        patterns = [*TABLE_FILES, *models, *(f"{place}/*" for place in places)]
+    return sorted(file for pattern in patterns for file in out.glob(pattern))
+
+
+def runs_without_summary(results: ResultSet, runs: Sequence[Record]) -> dict[CellKey, list[Record]]:
+    """The complete runs of cells that are not finished, which tables of results do not read."""
+    finished = {cell.name for cell in results.finished_cells()}
+    found: dict[CellKey, list[Record]] = {}
+    for run in runs:
+        if (cell := (run.facts["dataset"], run.subject)) not in finished:
+            found.setdefault(cell, []).append(run)
+    return found
 
 
 def copy_histories_and_figures(results: Path, runs: Sequence[Record], out: Path) -> None:
@@ -116,12 +163,6 @@ def publish_pretrained(results: Path, out: Path, architecture: str) -> None:
         for name in ("facts", "metrics", "loss", "autoencoder", "manifest"):
             copy_file(seed.file(name), folder.file(name))
         read_record(folder.path).checked("autoencoder")
-
-
-def identity(file: Path) -> tuple[int, int]:
-    """What another content of a file changes, since files are replaced and never changed in place."""
-    status = file.stat()
-    return status.st_ino, status.st_mtime_ns
 
 
 def is_in_tables(results: ResultSet, dataset: str) -> bool:
@@ -149,40 +190,12 @@ def published_seeds(results: ResultSet, stage: str) -> Iterator[Record]:
                 logger.warning("left out: %s, which the summary of its cell does not count", name)
 
 
-def row(seed: Record, deviations: Mapping[tuple[str, str], str]) -> dict[str, object]:
-    """One row of ``runs.csv``: what the seed is, its final metrics, and what made it, here or elsewhere."""
-    facts, cell = seed.facts, (seed.facts["dataset"], seed.subject)
-    maker = facts.get("origin") or facts
-    identity = {"stage": seed.stage, "dataset": cell[0], "subject": cell[1]}
-    identity |= {"label": seed.label, "in_table": seed.in_table, "seed": facts["seed"]}
-    made = {"settings": json.dumps(facts["settings"]), "commit": maker.get("commit")}
-    made |= {"data": facts["data"], "pretrained": facts.get("pretrained"), "key": facts["key"]}
-    made |= {"machine": machine_text(maker), "created": maker["created"]}
-    made |= {name: listed(maker.get(name) or {}) for name in ("kernels", "versions")}
-    made |= {"warnings": json.dumps(seed.warnings) if seed.warnings else ""}
-    return identity | seed.metrics | made | {"deviation": deviations.get(cell, "")}
-
-
-def machine_text(facts: Mapping[str, Any]) -> str:
-    """The machine of a seed in one line, which the rows of a reference name."""
-    threads, torch = facts.get("threads"), (facts.get("versions") or {}).get("torch")
-    parts = [facts.get("device"), facts.get("platform")]
-    parts += [threads and f"{threads} thread{'s' if threads > 1 else ''}", torch and f"PyTorch {torch}"]
-    return ", ".join(filter(None, parts))
-
-
-def listed(value: Mapping[str, object]) -> str:
-    """Names and values in one line."""
-    return ", ".join(f"{key} {part}" for key, part in value.items())
-
-
-def readme(results: Path, seeds: pd.DataFrame, *, with_verdicts: bool) -> str:
+def readme(name: str, seeds: pd.DataFrame, plan: Mapping[str, Any], *, with_verdicts: bool) -> str:
     """What was measured, where, and what is missing."""
-    plan = read_or_empty(ResultSet(results).plan_file)
     machines = seeds[[*MACHINE]].fillna("").drop_duplicates().to_dict("records")
     described = ["; ".join(f"{key}: {text}" for key, text in made.items() if text) for made in machines]
     lines = [
-        f"# Results of {results.name}",
+        f"# Results of {name}",
         "",
         f"Written by `python -m dekm publish` from {len(seeds)} complete seeds. [table3.md](table3.md)",
         "is the table,",
@@ -192,11 +205,11 @@ def readme(results: Path, seeds: pd.DataFrame, *, with_verdicts: bool) -> str:
         "",
         "## Machine and versions",
         "",
-        *(f"- {text}" for text in described),
+        *(f"- {markdown(text)}" for text in described),
         "",
         "## Missing",
         "",
-        *(missing(plan, seeds) or ["Nothing." if plan else "Not known: there is no plan.json."]),
+        *missing(plan, seeds),
     ]
     return "\n".join(lines) + "\n"
 
@@ -205,10 +218,14 @@ def missing(plan: Mapping[str, Any], seeds: pd.DataFrame) -> list[str]:
     """One line per dataset whose planned cells lack seeds."""
     known = {(row.stage, row.dataset, row.subject, row.seed) for row in seeds.itertuples()}
     lacking: dict[str, list[str]] = {}
-    for cell in plan.get("cells", ()):
-        name = (cell["stage"], cell["dataset"], cell["subject"])
-        n_found = sum((*name, seed) in known for seed in cell["seeds"])
-        if n_found < len(cell["seeds"]):
-            text = f"{cell['subject']} ({n_found} of {len(cell['seeds'])} seeds)"
-            lacking.setdefault(cell["dataset"], []).append(text)
-    return [f"- {dataset}: {', '.join(texts)}" for dataset, texts in lacking.items()]
+    try:
+        for cell in plan["cells"]:
+            name = (cell["stage"], cell["dataset"], cell["subject"])
+            n_found = sum((*name, seed) in known for seed in cell["seeds"])
+            if n_found < len(cell["seeds"]):
+                text = f"{cell['subject']} ({n_found} of {len(cell['seeds'])} seeds)"
+                lacking.setdefault(cell["dataset"], []).append(text)
+    except (KeyError, TypeError):  # no plan, or that of another version
+        return ["Not known: there is no plan.json."]
+    lines = [f"- {dataset}: {', '.join(texts)}" for dataset, texts in lacking.items()]
+    return ["Of what the last of the published results planned:", "", *lines] if lines else ["Nothing."]

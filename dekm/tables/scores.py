@@ -66,7 +66,8 @@ def further_cells(results: LoadedResults) -> pd.DataFrame:
     cells = averages(results, wanted)
     memory = cells["metric"] == "peak_memory"
     if "peak_memory" in results.runs:
-        largest = results.runs.groupby(["dataset", "method"])["peak_memory"].max()
+        measured = results.runs.assign(peak_memory=pd.to_numeric(results.runs["peak_memory"]))
+        largest = measured.groupby(["dataset", "method"])["peak_memory"].max()
         keys = pd.MultiIndex.from_frame(cells.loc[memory, ["dataset", "method"]])
         cells.loc[memory, "mean"] = largest.reindex(keys).to_numpy()
     cells["sd"] = cells["sd"].mask(memory)

@@ -24,7 +24,7 @@ from dekm.methods import METHODS
 from dekm.results.record import read_record
 from dekm.results.result_set import ResultSet
 from dekm.tables.publication import publish_pretrained
-from dekm.tables.publication import row as publication_row
+from dekm.tables.seed_rows import row as row_of
 from tests.helpers.prepared_files import files
 from tests.helpers.temporaries import number_of_an_ended_process, written_by
 
@@ -293,7 +293,7 @@ def test_an_autoencoder_that_is_taken_twice_tells_who_trained_it(results, publis
     assert second.facts["id"] != first.facts["id"]
     assert second.facts["origin"] == first.facts["origin"]
     assert {name: trained[name] for name in second.facts["origin"]} == second.facts["origin"]
-    row = publication_row(second, {})
+    row = row_of(second, {})
     assert (row["commit"], row["created"]) == (trained["commit"], trained["created"])
     assert row["versions"] == ", ".join(f"{name} {version}" for name, version in trained["versions"].items())
 

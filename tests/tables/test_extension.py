@@ -11,8 +11,18 @@ import pytest
 from dekm.cli import main
 from dekm.errors import InputError
 from dekm.files import write_manifest
+from dekm.results.published import read_published
+from dekm.tables import publication
 from dekm.tables.publication import publish
-from tests.helpers.handmade import make_history, write_data, write_facts, write_run, write_seed, write_summary
+from tests.helpers.handmade import (
+    MADE,
+    make_history,
+    write_data,
+    write_facts,
+    write_run,
+    write_seed,
+    write_summary,
+)
 
 PAPER = Path(__file__).parents[2] / "resources" / "paper"
 METHODS = ["k_means", "dec", "dekm"]
@@ -36,6 +46,8 @@ def write_part(results: Path, part: Part, **facts: object) -> Path:
             acc = SCORES[dataset, method][seed]
             known = {"pretrained": "" if method == "k_means" else f"ae{seed}", **facts}
             known |= {"warnings": [WARNING]} if (method, seed) == ("dec", 1) else {}
+            if known["pretrained"]:
+                write_autoencoder(results, dataset, seed)
             folder = write_seed(results, dataset, method, seed, {"acc": acc, "nmi": acc / 2}, **known)
             make_history([0.1, acc]).to_csv(folder / "history.csv", index=False)
             write_manifest(folder)
@@ -48,6 +60,17 @@ def write_part(results: Path, part: Part, **facts: object) -> Path:
     plan = {"written": "now", "cells": cells, "left_out": {}, "protocol": "paper-12345678"}
     (results / "plan.json").write_text(json.dumps(plan))
     return results
+
+
+def write_autoencoder(results: Path, dataset: str, seed: int, **facts: object) -> None:
+    folder = results / "pretrained" / dataset / "mlp" / f"seed{seed}"
+    folder.mkdir(parents=True, exist_ok=True)
+    known = {**MADE, "dataset": dataset, "architecture": "mlp", "seed": seed, "data": dataset, "id": "x"}
+    (folder / "facts.json").write_text(json.dumps(known | {"key": f"ae{seed}"} | facts))
+    (folder / "metrics.json").write_text(json.dumps({"seconds": 1.0, "loss": 0.1 + 0.2}))
+    for name in ("loss.csv", "autoencoder.safetensors"):
+        (folder / name).write_text(f"{name} of {facts}")
+    write_manifest(folder)
 
 
 ALL: Part = {cell: [0, 1, 2] for cell in SCORES}
@@ -88,15 +111,15 @@ def test_parts_of_two_machines_give_the_set_of_one(out: Path, tmp_path: Path) ->
 
 def test_without_extending_the_set_is_replaced(out: Path, tmp_path: Path) -> None:
     publish(write_part(tmp_path / "paper", SECOND), out, PAPER, METHODS)
-    assert set(pd.read_csv(out / "runs.csv")["subject"]) == {"dec", "dekm"}
+    assert set(pd.read_csv(out / "runs.csv")["subject"]) == {"dec", "dekm", "mlp"}
     assert not (out / "history" / "usps-k_means-s0.csv").exists()
 
 
 def test_a_seed_that_both_have_is_that_of_the_results(out: Path, tmp_path: Path) -> None:
     results = write_part(tmp_path / "paper", {("usps", "dekm"): [0]}, commit="facade")
     publish(results, out, PAPER, METHODS, extend=True)
-    runs = pd.read_csv(out / "runs.csv").set_index(["dataset", "subject", "seed"])
-    assert runs.loc["usps", "dekm"]["commit"].to_dict() == {0: "facade", 1: "c0ffee"}
+    runs = pd.read_csv(out / "runs.csv").query("dataset == 'usps' and subject == 'dekm'")
+    assert dict(zip(runs["seed"], runs["commit"], strict=True)) == {0: "facade", 1: "c0ffee"}
     text = (out / "README.md").read_text()
     assert "- commit: facade; " in text
     assert "- commit: c0ffee; " in text
@@ -107,7 +130,7 @@ def test_the_order_of_settings_does_not_matter(tmp_path: Path) -> None:
     for seed, settings in enumerate(({"lr": 1, "tol": 2}, {"tol": 2, "lr": 1})):
         part = write_part(tmp_path / str(seed), {("usps", "dekm"): [seed]}, settings=settings)
         publish(part, tmp_path / "set", PAPER, METHODS, extend=bool(seed))
-    assert len(pd.read_csv(tmp_path / "set" / "runs.csv")) == 2
+    assert sum(pd.read_csv(tmp_path / "set" / "runs.csv")["stage"] == "cluster") == 2
 
 
 def test_a_cell_that_stays_keeps_its_note_on_other_settings(tmp_path: Path) -> None:
@@ -154,8 +177,11 @@ def test_seeds_of_another_experiment_do_not_stay_and_nothing_changes(
         ("warnings", None, "another version: it lacks the columns warnings"),
         ("warnings", '["a", 1]', "should be a JSON list of texts"),
         ("warnings", '["\\u202e"]', "should be a JSON list of texts"),
+        ("settings", "[" * 5000, "should be a JSON object"),
+        ("commit", "c\n# Heading", "should be one line of at most 300 characters"),
+        ("created", "\x1b[0m", "should be one line"),
         ("settings", "[]", "settings='\\[]' should be a JSON object"),
-        ("settings", "x" * 10_001, "should be a text of at most 10000 characters"),
+        ("settings", "x" * 100_001, "should be a JSON object"),
         ("acc", 1.5, r"acc=1.5 should be in \[0, 1\]"),
     ],
 )
@@ -174,9 +200,117 @@ def test_the_command_extends_a_set(out: Path, tmp_path: Path, capsys: pytest.Cap
     results = write_part(tmp_path / "paper", SECOND)
     command = ["publish", str(results), str(out), "--paper", str(PAPER), "--extend"]
     assert main(command) == 0
-    assert len(pd.read_csv(out / "runs.csv")) == 12
+    assert sum(pd.read_csv(out / "runs.csv")["stage"] == "cluster") == 12
     assert main([*command[:2], str(tmp_path / "none"), *command[3:]]) == 1
     assert "should be a published set of results; it holds no runs.csv" in capsys.readouterr().err
+
+
+def test_a_run_of_a_cell_that_is_not_finished_counts_each_time(out: Path, tmp_path: Path) -> None:
+    """As when the time of a machine ends in the middle of a cell."""
+    results = write_part(tmp_path / "paper", {("usps", "dec"): [0]})
+    (results / "runs" / "usps" / "dec" / "summary.json").unlink()
+    for _ in range(2):
+        publish(results, out, PAPER, METHODS, extend=True)
+        table = pd.read_csv(out / "table3.csv").query("method == 'dec' and metric == 'acc'")
+        assert table.set_index("dataset").loc["usps", ["mean", "n_seeds"]].tolist() == [73.0, 2]
+
+
+def test_a_run_that_is_not_finite_does_not_count_once_it_stays(tmp_path: Path) -> None:
+    first = write_part(tmp_path / "first", {("usps", "dekm"): [0, 1]})
+    folder = first / "runs" / "usps" / "dekm" / "seed1"
+    (folder / "metrics.json").write_text('{"seconds": 1.0, "acc": 0.1, "nmi": 0.1, "inertia": Infinity}')
+    write_manifest(folder)
+    publish(first, tmp_path / "set", PAPER, METHODS)
+    second = write_part(tmp_path / "second", {("usps", "dec"): [0, 2]})
+    publish(second, tmp_path / "set", PAPER, METHODS, extend=True)
+    table = pd.read_csv(tmp_path / "set" / "table3.csv").query("method == 'dekm' and metric == 'acc'")
+    assert table[["mean", "n_seeds"]].values.tolist() == [[79.0, 1]]
+    assert ". 1 of 2 seeds: the others failed" in (tmp_path / "set" / "table3.md").read_text()
+    assert read_published(tmp_path / "set").query("method == 'dekm'")["seed"].tolist() == [0]
+
+
+def test_equal_seeds_of_two_machines_have_their_note_without_a_silhouette(tmp_path: Path) -> None:
+    for seed in (0, 1):
+        results = write_part(tmp_path / str(seed), {("usps", "k_means"): [seed]})
+        folder = results / "runs" / "usps" / "k_means" / f"seed{seed}"
+        (folder / "metrics.json").write_text('{"seconds": 1.0, "acc": 0.5, "nmi": 0.2, "silhouette": null}')
+        write_manifest(folder)
+        publish(results, tmp_path / "set", PAPER, METHODS, extend=bool(seed))
+    assert "all 2 seeds agree to the last digit" in (tmp_path / "set" / "table3.md").read_text()
+
+
+def test_a_start_that_neither_has_and_other_deviations_are_errors(out: Path, tmp_path: Path) -> None:
+    before = contents(out)
+    results = write_part(tmp_path / "paper", {("usps", "dec"): [0]})
+    with pytest.raises(InputError, match="made with deviation '', not 'lr 1'"):
+        publish(results, out, PAPER, METHODS, deviations={("usps", "dec"): "lr 1"}, extend=True)
+    for seed in (0, 1):
+        write_autoencoder(results, "usps", seed, key=f"other{seed}")
+    with pytest.raises(InputError, match="seed 1 of dec on usps was made with an autoencoder that neither"):
+        publish(results, out, PAPER, METHODS, extend=True)
+    assert contents(out) == before
+
+
+def test_models_and_autoencoders_of_seeds_that_are_replaced_do_not_stay(tmp_path: Path) -> None:
+    first = write_part(tmp_path / "first", {("usps", "dekm"): [0], ("usps", "dec"): [1]})
+    for method, seed in (("dekm", 0), ("dec", 1)):
+        folder = first / "runs" / "usps" / method / f"seed{seed}"
+        (folder / "model.safetensors").write_text("first")
+        write_manifest(folder)
+    for method in ("dekm", "dec"):
+        known = {"models": method, "pretrained": "mlp", "extend": method == "dec"}
+        publish(first, tmp_path / "set", PAPER, METHODS, **known)
+    second = write_part(tmp_path / "second", {("usps", "dekm"): [0]})
+    publish(second, tmp_path / "set", PAPER, METHODS, extend=True)
+    kept = [file.name for file in (tmp_path / "set" / "models").iterdir()]
+    assert sorted(kept) == ["usps-dec-s1.md", "usps-dec-s1.safetensors"]
+    autoencoders = (tmp_path / "set" / "pretrained").rglob("*.safetensors")
+    assert [file.parent.name for file in autoencoders] == ["seed1"]
+
+
+@pytest.mark.parametrize("damage", ["truncated", "missing"])
+def test_a_damaged_history_of_a_seed_that_would_stay_is_an_error(
+    damage: str, out: Path, tmp_path: Path
+) -> None:
+    file = out / "history" / "usps-k_means-s0.csv"
+    file.write_text("") if damage == "truncated" else file.unlink()
+    expected = "is damaged" if damage == "truncated" else "does not exist"
+    with pytest.raises(InputError, match=f"usps-k_means-s0.csv {expected}"):
+        publish(write_part(tmp_path / "paper", SECOND), out, PAPER, METHODS, extend=True)
+
+
+@pytest.mark.parametrize("cells", [None, [{"dataset": "usps"}], {}])
+def test_a_plan_of_another_form_tells_nothing_of_what_is_missing(
+    cells: object, out: Path, tmp_path: Path
+) -> None:
+    results = write_part(tmp_path / "paper", SECOND)
+    (results / "plan.json").write_text(json.dumps({"cells": cells, "protocol": "paper-12345678"}))
+    publish(results, out, PAPER, METHODS, extend=True)
+    last = (out / "README.md").read_text().splitlines()[-1]
+    assert last in ("Not known: there is no plan.json.", "Nothing.")
+
+
+def test_a_killed_copy_leaves_the_set_as_it_was(
+    out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = contents(out)
+    monkeypatch.setattr(publication, "readme", lambda *_, **__: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        publish(write_part(tmp_path / "paper", SECOND), out, PAPER, METHODS, extend=True)
+    assert contents(out) == before
+    assert sorted(path.name for path in out.parent.iterdir()) == ["paper", "set"]
+
+
+def test_texts_of_a_set_are_no_markup_and_labels_are_as_they_were(tmp_path: Path) -> None:
+    first = write_part(
+        tmp_path / "first", {("usps", "dekm"): [0]}, commit="<b>c", label="+Mine", in_table=True
+    )
+    publish(first, tmp_path / "set", PAPER, METHODS)
+    second = write_part(tmp_path / "second", {("usps", "dec"): [0, 2]}, warnings=["a\tb\u200e"])
+    for _ in range(2):
+        publish(second, tmp_path / "set", PAPER, METHODS, extend=True)
+    assert "commit: &lt;b>c" in (tmp_path / "set" / "README.md").read_text()
+    assert "| +Mine " in (tmp_path / "set" / "table3.md").read_text()
 
 
 def test_partitions_of_a_dataset_of_which_seeds_stay_are_not_compared(tmp_path: Path) -> None:
@@ -191,6 +325,7 @@ def test_partitions_of_a_dataset_of_which_seeds_stay_are_not_compared(tmp_path: 
         run = write_run(results, "mine", "dekm", labels, H, history, seed)
         (run / "metrics.json").write_text(json.dumps({"seconds": 1.0, "silhouette": 0.2 + seed / 10}))
         write_manifest(run)
+        (results / "plan.json").write_text(json.dumps({"cells": [], "protocol": "paper-12345678"}))
         counted = {str(seed): {"key": "x", "id": f"minedekm{seed}"}}
         (run.parent / "summary.json").write_text(json.dumps({"seeds": counted}))
         publish(results, out, PAPER, ["dekm"], extend=name == "second")
