@@ -188,9 +188,9 @@ def _check_numbers(file: Path, table: "pd.DataFrame", metrics: list[str]) -> Non
     bounds = {"seed": (0, MAX_SEED)} | {name: BOUNDS[name] for name in metrics}
     for name, (low, high) in bounds.items():
         for value in table.loc[(table[name] < low) | (table[name] > high), name][:1]:
-            raise damaged(file, f"{name}={shown(value)} should be in [{low:g}, {high:g}]", REMEDY)
+            raise damaged(file, f"{name}={value:g} should be in [{low:g}, {high:g}]", REMEDY)
     for value in table.loc[table["seed"] % 1 != 0, "seed"][:1]:
-        raise damaged(file, f"seed={shown(value)} should be an integer", REMEDY)
+        raise damaged(file, f"seed={value:g} should be an integer", REMEDY)
     twice = table[table.duplicated(["stage", "dataset", "subject", "seed"])]
     for dataset, subject, seed in twice[["dataset", "subject", "seed"]].itertuples(index=False):
         raise damaged(file, f"it has seed {seed:.0f} of {subject} on {dataset} twice", REMEDY)
