@@ -74,7 +74,7 @@ def origin(record: Record | None) -> dict[str, dict[str, Any]]:
     if record is None:
         return {}
     names = ("id", "commit", "device", "platform", "threads", "kernels", "versions", "created")
-    return {"origin": record.facts.get("origin") or {name: record.facts.get(name) for name in names}}
+    return {"origin": {name: record.maker.get(name) for name in names}}
 
 
 def take_published(record: Record, device: str) -> Autoencoder:

@@ -99,6 +99,11 @@ class SeedFolder:
         return facts
 
     @property
+    def maker(self) -> dict[str, Any]:
+        """Facts of the run that made the seed, which was another one if it was taken from elsewhere."""
+        return self.facts.get("origin") or self.facts
+
+    @property
     def data(self) -> PreparedData:
         """The prepared data of the seed's dataset."""
         results = Path(*self.parts[:-4])

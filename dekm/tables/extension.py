@@ -9,7 +9,7 @@ import pandas as pd
 
 from dekm.errors import InputError, shown
 from dekm.files.manifest import MANIFEST, check_file
-from dekm.results.published import BOUNDS, REMEDY, read_seeds
+from dekm.results.published import BOUNDS, REMEDY, read_seeds, runs_of
 from dekm.results.result_set import ResultSet
 from dekm.tables.loading import read_facts
 
@@ -55,13 +55,14 @@ def seeds_to_keep(out: Path, ours: pd.DataFrame, results: ResultSet) -> pd.DataF
 
 def check_files(out: Path, kept: pd.DataFrame) -> None:
     """Raise `InputError` if a file of the seeds that stay is missing or not as the manifest says."""
-    for row in kept.to_dict("records"):
-        name, seed = f"{row['dataset']}-{row['subject']}-s{row['seed']}", f"seed{row['seed']}"
-        files = [out / "history" / f"{name}.csv"] if row["stage"] == "cluster" else []
-        files += out.glob(f"models/{name}.*")
-        files += out.glob(f"pretrained/{row['dataset']}/{row['subject']}/{seed}/*")
-        for file in sorted(file for file in files if file.name != MANIFEST):
-            check_file(file, REMEDY, out)
+    files: list[Path] = []
+    for run in [run for runs in runs_of(out, kept).values() for run in runs]:
+        files += [out / "history" / f"{run.file_name}.csv", *out.glob(f"models/{run.file_name}.*")]
+    for row in kept[kept["stage"] == "pretrain"].to_dict("records"):
+        folder = ResultSet(out).pretraining(row["dataset"], row["subject"]).seed(row["seed"])
+        files += (file for file in folder.path.glob("*") if file.name != MANIFEST)
+    for file in sorted(files):
+        check_file(file, REMEDY, out)
 
 
 def cell_of(row: Mapping[Any, Any]) -> tuple[str, ...]:

@@ -69,11 +69,11 @@ def publish(
         table, kept = pd.concat([table, earlier]), runs_of(out, earlier)
         notes |= {cell: found[0].facts["deviation"] for cell, found in kept.items() if cell not in notes}
     table = table.sort_values(["stage", "dataset", "subject", "seed"])
-    shown_in_tables = table[table["stage"] == "cluster"]
-    found = dict.fromkeys(shown_in_tables["dataset"])
+    clustered = table[table["stage"] == "cluster"]
+    found = dict.fromkeys(clustered["dataset"])
     known = dict.fromkeys([*(labels.datasets if labels else ()), *found])
     datasets = [name for name in known if name in found and is_in_tables(result_set, name)]
-    of_table = shown_in_tables[shown_in_tables["in_table"].astype(str) == "True"]
+    of_table = clustered[clustered["in_table"].astype(str) == "True"]
     rows = list(dict.fromkeys([*methods, *of_table["subject"]]))
     with staged(out, stale(out, seeds, extend=extend)) as stage:
         if models is not None:

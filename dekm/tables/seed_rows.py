@@ -21,8 +21,7 @@ def rows_of(
 
 def row(seed: Record, deviations: Mapping[tuple[str, str], str]) -> dict[str, Any]:
     """What the seed is, its final metrics, and what made it, here or where it was taken from."""
-    facts, cell = seed.facts, (seed.facts["dataset"], seed.subject)
-    maker = facts.get("origin") or facts
+    facts, maker, cell = seed.facts, seed.maker, (seed.facts["dataset"], seed.subject)
     identity = {"stage": seed.stage, "dataset": cell[0], "subject": cell[1]}
     identity |= {"label": seed.label, "in_table": seed.in_table, "seed": facts["seed"]}
     made = {"settings": json.dumps(facts["settings"]), "commit": maker.get("commit")}
