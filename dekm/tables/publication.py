@@ -69,12 +69,7 @@ def publish(
         table, kept = pd.concat([table, earlier]), runs_of(out, earlier)
         notes |= {cell: found[0].facts["deviation"] for cell, found in kept.items() if cell not in notes}
     table = table.sort_values(["stage", "dataset", "subject", "seed"])
-    clustered = table[table["stage"] == "cluster"]
-    found = dict.fromkeys(clustered["dataset"])
-    known = dict.fromkeys([*(labels.datasets if labels else ()), *found])
-    datasets = [name for name in known if name in found and is_in_tables(result_set, name)]
-    of_table = clustered[clustered["in_table"].astype(str) == "True"]
-    rows = list(dict.fromkeys([*methods, *of_table["subject"]]))
+    datasets, rows = order_of_tables(table, result_set, methods, labels)
     with staged(out, stale(out, seeds, extend=extend)) as stage:
         if models is not None:
             publish_models(results, stage / "models", models, licences or {})
@@ -96,6 +91,18 @@ def publish(
         is_judged = (stage / "verdicts.md").is_file()
         write_text(stage / "README.md", readme(results.name, table, plan, with_verdicts=is_judged))
         write_text(stage / FILE, to_csv(table))
+
+
+def order_of_tables(
+    seeds: pd.DataFrame, results: ResultSet, methods: Sequence[str], labels: Labels | None
+) -> tuple[list[str], list[str]]:
+    """The datasets and the rows that seeds have, in the order of the labels and of the methods."""
+    clustered = seeds[seeds["stage"] == "cluster"]
+    found = dict.fromkeys(clustered["dataset"])
+    known = dict.fromkeys([*(labels.datasets if labels else ()), *found])
+    datasets = [name for name in known if name in found and is_in_tables(results, name)]
+    of_table = clustered[clustered["in_table"].astype(str) == "True"]
+    return datasets, list(dict.fromkeys([*methods, *of_table["subject"]]))
 
 
 @contextmanager
@@ -217,15 +224,18 @@ def readme(name: str, seeds: pd.DataFrame, plan: Mapping[str, Any], *, with_verd
 def missing(plan: Mapping[str, Any], seeds: pd.DataFrame) -> list[str]:
     """One line per dataset whose planned cells lack seeds."""
     known = {(row.stage, row.dataset, row.subject, row.seed) for row in seeds.itertuples()}
-    lacking: dict[str, list[str]] = {}
+    lacking: dict[str, dict[str, list[str]]] = {}
     try:
         for cell in plan["cells"]:
             name = (cell["stage"], cell["dataset"], cell["subject"])
             n_found = sum((*name, seed) in known for seed in cell["seeds"])
             if n_found < len(cell["seeds"]):
-                text = f"{cell['subject']} ({n_found} of {len(cell['seeds'])} seeds)"
-                lacking.setdefault(cell["dataset"], []).append(text)
+                found = f"{n_found} of {len(cell['seeds'])} seeds"
+                lacking.setdefault(cell["dataset"], {}).setdefault(found, []).append(cell["subject"])
     except (KeyError, TypeError):  # no plan, or that of another version
         return ["Not known: there is no plan.json."]
-    lines = [f"- {dataset}: {', '.join(texts)}" for dataset, texts in lacking.items()]
+    lines = [
+        f"- {dataset}: " + "; ".join(f"{found} of {', '.join(names)}" for found, names in cells.items())
+        for dataset, cells in lacking.items()
+    ]
     return ["Of what the last of the published results planned:", "", *lines] if lines else ["Nothing."]

@@ -123,7 +123,7 @@ def test_a_seed_that_both_have_is_that_of_the_results(out: Path, tmp_path: Path)
     text = (out / "README.md").read_text()
     assert "- commit: facade; " in text
     assert "- commit: c0ffee; " in text
-    assert "- mnist: dekm (1 of 3 seeds)" in text
+    assert "- mnist: 1 of 3 seeds of dekm" in text
 
 
 def test_the_order_of_settings_does_not_matter(tmp_path: Path) -> None:
