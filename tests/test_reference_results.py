@@ -18,14 +18,6 @@ PAGE = (REFERENCE / "README.md").read_text(encoding="utf-8")
 SETS = sorted(file.parent for file in REFERENCE.glob("*/table3.csv"))
 
 
-def split(line: str) -> list[str]:
-    return [cell.strip() for cell in line.strip("|").split("|")]
-
-
-def text(value: float, decimals: int) -> str:
-    return "–" if pd.isna(value) else f"{value:.{decimals}f}"
-
-
 @pytest.mark.parametrize("folder", SETS, ids=lambda folder: folder.name)
 def test_the_means_are_those_of_the_runs(folder: Path) -> None:
     runs = pd.read_csv(folder / "runs.csv").query("stage == 'cluster'").rename(columns={"subject": "method"})
@@ -49,23 +41,19 @@ def test_the_picture_of_the_readme_is_drawn_from_the_reference_results() -> None
 
 
 def test_the_table_of_the_page_is_that_of_the_reference_results() -> None:
-    cells = front("table3.csv")
-    known = {(row.method_label, row.dataset_label, row.metric): row for row in cells.itertuples()}
-    (table,) = re.findall(r"^\| \|(?: [A-Z0-9-]+ \|)+(?:\n\|.*)+", PAGE, re.M)
-    (_, *datasets), _, *rows = map(split, table.splitlines())
-    assert len(rows) == cells["method"].nunique()
-    for method, *scores in rows:
-        for dataset, score in zip(datasets, scores, strict=True):
-            assert score == shown([known.get((method, dataset, metric)) for metric in ("acc", "nmi")])
+    assert ours_vs_paper.TABLE.findall(PAGE) == [ours_vs_paper.table_of_page()]
 
 
-def shown(cells: list) -> str:
-    """ACC and NMI of a cell with the paper's numbers in brackets; a dash if it was not run."""
-    if cells[0] is None or pd.isna(cells[0].mean):
-        return "–"
-    here = "/".join(text(cell.mean, 1) for cell in cells)
-    paper = "/".join(text(cell.paper, 2) for cell in cells)
-    return f"{here} ({paper})"
+@pytest.mark.parametrize(
+    ("mean", "paper", "expected"),
+    [
+        ([12.34, 5], [1.5, None], "12.3/5.0 (1.50/–)"),
+        ([12.34, 5], [None, None], "12.3/5.0"),
+        ([None, None], [1, 2], "–"),
+    ],
+)
+def test_a_cell_of_the_page(mean: list, paper: list, expected: str) -> None:
+    assert ours_vs_paper.score(pd.DataFrame({"mean": mean, "paper": paper}, dtype=float)) == expected
 
 
 @pytest.mark.parametrize("verdict", ["reproduced", "better", "worse", "undecided"])

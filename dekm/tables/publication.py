@@ -96,13 +96,18 @@ def publish(
 def order_of_tables(
     seeds: pd.DataFrame, results: ResultSet, methods: Sequence[str], labels: Labels | None
 ) -> tuple[list[str], list[str]]:
-    """The datasets and the rows that seeds have, in the order of the labels and of the methods."""
+    """The datasets and the rows that seeds have and those of `methods`, in the order of the labels."""
+    labels = labels or Labels()
     clustered = seeds[seeds["stage"] == "cluster"]
-    found = dict.fromkeys(clustered["dataset"])
-    known = dict.fromkeys([*(labels.datasets if labels else ()), *found])
-    datasets = [name for name in known if name in found and is_in_tables(results, name)]
-    of_table = clustered[clustered["in_table"].astype(str) == "True"]
-    return datasets, list(dict.fromkeys([*methods, *of_table["subject"]]))
+    found = {*clustered["dataset"]}
+    datasets = dict.fromkeys([*labels.datasets, *clustered["dataset"]])
+    of_table = clustered.loc[clustered["in_table"].astype(str) == "True", "subject"]
+    wanted = {*methods, *of_table}
+    rows = dict.fromkeys([*methods, *labels.methods, *of_table])
+    return (
+        [name for name in datasets if name in found and is_in_tables(results, name)],
+        [name for name in rows if name in wanted],
+    )
 
 
 @contextmanager

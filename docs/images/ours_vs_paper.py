@@ -1,5 +1,9 @@
-"""Draw the README's picture of results/reference beside the paper: python docs/images/ours_vs_paper.py."""
+"""Draw the README's picture of results/reference beside the paper, and write the table of its page.
 
+python docs/images/ours_vs_paper.py
+"""
+
+import re
 from pathlib import Path
 
 import matplotlib as mpl
@@ -12,6 +16,7 @@ import pandas as pd
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "results" / "reference"
 SETS = ("paper", "four_datasets", "news20")  # a cell is that of the first set with the most seeds
+TABLE = re.compile(r"^\| \|.*\n\|---.*\n(?:\|.*\n)+", re.M)  # of every score, on the page
 KEYS = ["dataset", "method", "metric"]
 OURS, OTHERS, PAPER = "#2f7fd0", "#4f5a66", "#c4ccd6"
 
@@ -29,10 +34,33 @@ def front(table: str) -> pd.DataFrame:
 def accuracies() -> pd.DataFrame:
     """What is drawn: mean and standard deviation of ACC here and the paper's, in percent."""
     cells = front("table3.csv").query("metric == 'acc'")
-    of_paper = cells["method"].isin(cells.dropna(subset="paper")["method"])
+    with_paper = cells.dropna(subset="paper")
+    of_paper = cells["method"].isin(with_paper["method"]) & cells["dataset"].isin(with_paper["dataset"])
     cells = cells[of_paper].dropna(subset=["mean", "paper"], how="all")
     columns = ["dataset_label", "method_label", "mean", "sd", "n_seeds", "paper"]
     return cells[columns].round(2).reset_index(drop=True)
+
+
+def table_of_page() -> str:
+    """ACC/NMI of all cells in Markdown, with the paper's numbers in brackets; a dash if one was not run."""
+    cells = front("table3.csv")
+    cells = cells[cells["metric"].isin(["acc", "nmi"])]
+    datasets = list(dict.fromkeys(cells["dataset_label"]))
+    lines = [f"| | {' | '.join(datasets)} |", "|---" * (len(datasets) + 1) + "|"]
+    for method in dict.fromkeys(cells["method_label"]):
+        row = cells[cells["method_label"] == method]
+        scores = [score(row[row["dataset_label"] == dataset]) for dataset in datasets]
+        lines.append(f"| {method} | {' | '.join(scores)} |")
+    return "\n".join(lines) + "\n"
+
+
+def score(cell: pd.DataFrame) -> str:
+    """ACC/NMI of a cell, and those of the paper if it has one."""
+    if cell["mean"].isna().all():
+        return "–"
+    here = "/".join(f"{value:.1f}" for value in cell["mean"])
+    paper = "/".join("–" if pd.isna(value) else f"{value:.2f}" for value in cell["paper"])
+    return f"{here} ({paper})" if cell["paper"].notna().any() else here
 
 
 def draw(cells: pd.DataFrame) -> plt.Figure:
@@ -66,4 +94,7 @@ def draw(cells: pd.DataFrame) -> plt.Figure:
 if __name__ == "__main__":
     table = accuracies()
     table.to_csv(Path(__file__).with_suffix(".csv"), index=False)
+    page = REFERENCE / "README.md"
+    text = page.read_text(encoding="utf-8")
+    page.write_text(TABLE.sub(lambda _: table_of_page(), text), encoding="utf-8")
     draw(table).savefig(Path(__file__).with_suffix(".png"), dpi=150, metadata={"Software": None})

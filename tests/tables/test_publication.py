@@ -11,6 +11,7 @@ from dekm.cli import main
 from dekm.errors import InputError
 from dekm.files import read_json, write_manifest
 from dekm.tables.compare import compare
+from dekm.tables.loading import Labels
 from dekm.tables.model_cards import publish_models
 from dekm.tables.publication import publish
 from tests.helpers.handmade import make_history, write_facts, write_run, write_summary
@@ -128,6 +129,18 @@ def test_methods_of_the_user_are_in_the_tables_and_figure_1_is_not(results: Path
     assert set(table["method"]) == {*METHODS, "mine"}
     assert set(table["dataset"]) == {"usps"}
     assert (tmp_path / "published" / "history" / "fig1-dekm-s0.csv").is_file()
+
+
+def test_rows_stand_in_the_order_of_the_labels_and_then_those_of_the_user(
+    results: Path, tmp_path: Path
+) -> None:
+    for method in ("a_mine", "umap_gmm", "spectral"):
+        write_run(results, "usps", method, [0], [[0.0]], make_history([0.1, 0.7]))
+        write_summary(results, "usps", method, [{"acc": 0.7, "nmi": 0.7, "seconds": 1.0}], in_table=True)
+    labels = Labels(methods={name: name for name in ("k_means", "dekm", "spectral", "umap_gmm")})
+    publish(results, tmp_path / "published", PAPER, METHODS, labels)
+    table = pd.read_csv(tmp_path / "published" / "table3.csv")
+    assert [*dict.fromkeys(table["method"])] == ["k_means", "dekm", "spectral", "umap_gmm", "a_mine"]
 
 
 def test_a_seed_that_no_summary_counts_is_not_published(
