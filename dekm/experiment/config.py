@@ -1,5 +1,6 @@
 """The configuration of an experiment, asked for one cell at a time, and the settings of the protocols."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -84,7 +85,8 @@ class Experiment:
     def machine(self) -> Machine:
         """How and where the jobs run."""
         names = [field.name for field in fields(Machine)]
-        return Machine(**{name: self.config[name] for name in names if name in self.config})
+        given = {name: self.config[name] for name in names if name in self.config}
+        return Machine(**given | {name: self._path(name) for name in ("raw_dir", "mirror") if name in given})
 
     @property
     def results(self) -> Path:
@@ -104,7 +106,7 @@ class Experiment:
     @property
     def reference(self) -> str | None:
         """Published set of results whose runs are shown beside those of the experiment."""
-        return self.get("reference", None)
+        return self._path("reference")
 
     @property
     def protocol(self) -> str:
@@ -115,7 +117,7 @@ class Experiment:
     @property
     def pretrained(self) -> str | None:
         """Folder of results whose pretrained autoencoders are taken where they fit."""
-        return self.get("pretrained", None)
+        return self._path("pretrained")
 
     @cached_property
     def datasets(self) -> dict[str, Dataset]:
@@ -160,6 +162,10 @@ class Experiment:
     def get(self, key: str, default: Any) -> Any:
         """The value of a top-level key that the configuration may lack."""
         return self.config.get(key, default)
+
+    def _path(self, key: str) -> str | None:
+        path = self.get(key, None)
+        return path and os.path.expanduser(path)  # noqa: PTH111 (an address of a mirror is no path)
 
     def settings_of(self, dataset: str) -> dict[str, Any]:
         """The settings in the block of a dataset."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dekm.errors import InputError
-from dekm.files.reading import UnavailableError, read_json
+from dekm.files.reading import UnavailableError, damaged, read_json
 
 MANIFEST = "manifest.json"
 
@@ -63,8 +63,10 @@ def check_file(file: Path, remedy: str, folder: Path | None = None) -> None:
     folder = folder or file.parent
     if not (folder / MANIFEST).exists():
         return
-    problem = find_damage_of_file(file, _entries(folder).get(str(file.relative_to(folder)), {}))
-    if problem:
+    entry = _entries(folder, remedy).get(str(file.relative_to(folder)))
+    if entry is None:
+        raise damaged(folder / MANIFEST, f"it lacks {file.relative_to(folder)}", remedy)
+    if problem := find_damage_of_file(file, entry):
         raise InputError(f"{problem} {remedy}")
 
 
@@ -80,9 +82,9 @@ def find_damage_of_file(file: Path, entry: Any, largest: float = math.inf) -> st
     return ""
 
 
-def _entries(folder: Path) -> dict[str, dict[str, Any]]:
-    entries: dict[str, dict[str, Any]] = read_json(folder / MANIFEST, {"files": dict})["files"]
+def _entries(folder: Path, remedy: str = "") -> dict[str, dict[str, Any]]:
+    entries: dict[str, dict[str, Any]] = read_json(folder / MANIFEST, {"files": dict}, remedy)["files"]
     for name, entry in entries.items():
         if not isinstance(entry, dict):
-            raise InputError(f"{folder / MANIFEST} is damaged: the entry of {name} is no object.")
+            raise damaged(folder / MANIFEST, f"the entry of {name} is no object", remedy)
     return entries

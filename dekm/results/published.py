@@ -2,13 +2,13 @@
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dekm.errors import InputError, shown
-from dekm.files.manifest import check_file
+from dekm.files.manifest import MANIFEST, check_file
 from dekm.files.reading import damaged, readable
 from dekm.files.tables import read_table
 from dekm.markup import CONTROL, from_csv_cell
@@ -95,6 +95,15 @@ def read_published(folder: Path) -> "pd.DataFrame":
     return kept[columns].reset_index(drop=True)
 
 
+def read_published_on(folder: Path, datasets: Collection[str]) -> "pd.DataFrame":
+    """The runs of `read_published` on some datasets; `InputError` too if there is none."""
+    runs = read_published(folder)
+    kept = runs[runs["dataset"].isin(list(datasets))]
+    if kept.empty:
+        raise InputError(f"{folder} should have a run on one of {', '.join(datasets)}.")
+    return kept
+
+
 def read_seeds(folder: Path) -> "pd.DataFrame":
     """All seeds of a published set, pretrained ones too: every column of the file, which is `MADE` too.
 
@@ -118,6 +127,8 @@ def _read(folder: Path, needed: tuple[str, ...]) -> "pd.DataFrame":
     file = folder / FILE
     if not file.is_file():
         raise InputError(f"{folder} should be a published set of results; it holds no {FILE}.")
+    if not (folder / MANIFEST).is_file():  # publish writes it last
+        raise InputError(f"{folder} is no whole set: it holds no {MANIFEST}. {REMEDY}")
     check_file(file, REMEDY)
     known = set(read_table(file, KEYS, remedy=REMEDY))
     if missing := [name for name in needed if name not in known]:
@@ -129,7 +140,9 @@ def _read(folder: Path, needed: tuple[str, ...]) -> "pd.DataFrame":
     table = read_table(file, [*texts, "seed", *metrics], filled=filled, remedy=REMEDY)
     for name in ("seed", *metrics):
         with readable(file, f"table with numbers in the column {name}", remedy=REMEDY):
-            table[name] = table[name].map(float)  # exactly as it was written; pandas 2 rounds
+            table[name] = [float(value) for value in table[name]]  # exactly; pandas 2 rounds
+    if table.empty:
+        raise damaged(file, "it has no seed", REMEDY)
     table = table.fillna(dict.fromkeys(texts, ""))
     table[texts] = table[texts].map(from_csv_cell)
     _check_texts(file, table)

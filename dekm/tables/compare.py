@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 
 from dekm.errors import InputError
+from dekm.files.manifest import check_file
 from dekm.files.reading import damaged
 from dekm.files.tables import read_table
-from dekm.results.published import has_records, read_published
+from dekm.results.published import REMEDY, has_records, read_published
 from dekm.results.result_set import ResultSet
 from dekm.results.runs import read_runs
 from dekm.tables.cells import PERCENT, RUN_KEYS, averages, by_cell, difference, runs_of
@@ -132,6 +133,7 @@ def _means_of_table(source: Path) -> pd.DataFrame:
     if file is None:
         raise InputError(f"{source} should be a folder with runs/ or table3.csv, or a table3.csv.")
     remedy = "It should be a table3.csv."
+    check_file(file, REMEDY)
     means = read_table(file, [*RUN_KEYS, "reason"], VALUES, remedy=remedy)
     if means.duplicated(RUN_KEYS).any():
         raise damaged(file, "it has a cell twice", remedy)

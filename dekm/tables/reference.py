@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from dekm.results.published import read_published
+from dekm.results.published import read_published_on
 from dekm.results.result_set import ResultSet
 from dekm.results.status import read_or_empty
 from dekm.tables.loading import KEYS, LoadedResults, read_facts, subsample_note
@@ -36,14 +36,14 @@ def with_reference(
 
     A row is a method with a run on one of our datasets, those in `order` first. A cell counts where the
     digest of the data, the protocol and the seeds are ours, and names the machine; otherwise it has no runs,
-    and its reason says what differs. `InputError` if the set cannot be read.
+    and its reason says what differs. `InputError` if the set cannot be read or has none of our datasets.
     """
-    result_set, published = ResultSet(results), read_published(reference)
+    result_set, name = ResultSet(results), reference.resolve().name
     plan = read_or_empty(result_set.plan_file)
     datasets = dict(zip(found.cells["dataset"], found.cells["dataset_label"], strict=True))
     facts = {dataset: read_facts(result_set.data(dataset)) for dataset in datasets}
     rows, runs = [], [found.runs]
-    shown = published[published["dataset"].isin(list(datasets))]
+    shown = read_published_on(reference, datasets)
     labels = dict(zip(shown["method"], shown["label"], strict=True))
     for method in sorted(labels, key=lambda name: order.index(name) if name in order else len(order)):
         for dataset, dataset_label in datasets.items():
@@ -52,10 +52,10 @@ def with_reference(
             keys = (
                 dataset,
                 dataset_label,
-                f"{method}{MARK}{reference.name}",
+                f"{method}{MARK}{name}",
                 f"{labels[method]} (published)",
             )
-            rows.append((*keys, _reason(theirs, differs, facts[dataset], reference.name)))
+            rows.append((*keys, _reason(theirs, differs, facts[dataset], name)))
             if not differs:
                 runs.append(
                     theirs.drop(columns=KEYS, errors="ignore").assign(**dict(zip(KEYS, keys, strict=True)))

@@ -15,6 +15,7 @@ from dekm.experiment.config import DEFAULTS, JUNE2021, PAPER, RELEASED, Experime
 from dekm.experiment.config_file import read_config_file
 from dekm.experiment.plan import job_settings
 from dekm.experiment.schema import read_schema
+from dekm.files import write_manifest
 from dekm.methods import METHODS, STRATEGIES
 from dekm.methods.autoencoder import Autoencoder
 
@@ -557,13 +558,39 @@ def test_a_reference_is_a_published_set_with_one_of_the_datasets(tmp_path: Path)
     )
     header = "stage,dataset,subject,seed,data,pretrained,created,label,in_table,protocol,machine,acc\n"
     row = "cluster,usps,dec,0,d,,now,DEC,True,paper,cpu,0.5\n"
-    (tmp_path / "runs.csv").write_text(header + row)
+    write_runs(tmp_path, header + row)
     text = mistakes_of({"reference": str(tmp_path)})
-    assert f"reference='{tmp_path}' should have a run on one of digits." in text
-    (tmp_path / "runs.csv").write_text(header + row.replace("usps", "digits"))
+    assert f"reference: {tmp_path} should have a run on one of digits." in text
+    write_runs(tmp_path, header + row.replace("usps", "digits"))
     assert read_experiment(MINIMAL | {"reference": str(tmp_path)}, SCHEMA_FILE).reference == str(tmp_path)
-    (tmp_path / "runs.csv").write_text(header + row.replace("0.5", "5"))
+    write_runs(tmp_path, header + row.replace("0.5", "5"))
     assert "acc=5 should be in [0, 1]" in mistakes_of({"reference": str(tmp_path)})
+    write_runs(tmp_path, header)
+    assert "runs.csv is damaged: it has no seed." in mistakes_of({"reference": str(tmp_path)})
+    (tmp_path / "manifest.json").unlink()
+    assert f"{tmp_path} is no whole set: it holds no manifest.json." in mistakes_of(
+        {"reference": str(tmp_path)}
+    )
+
+
+def test_a_path_may_be_in_the_home_of_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    names = ("raw_dir", "mirror", "pretrained", "reference")
+    experiment = Experiment(MINIMAL | dict.fromkeys(names, "~/sets"))
+    found = (
+        experiment.machine.raw_dir,
+        experiment.machine.mirror,
+        experiment.pretrained,
+        experiment.reference,
+    )
+    assert found == (str(tmp_path / "sets"),) * 4
+    assert Experiment(MINIMAL | {"mirror": "https://x/~a"}).machine.mirror == "https://x/~a"
+    assert Experiment(MINIMAL).pretrained is None
+
+
+def write_runs(folder: Path, text: str) -> None:
+    (folder / "runs.csv").write_text(text)
+    write_manifest(folder)
 
 
 def test_figure_1_cannot_show_more_classes_than_there_are() -> None:

@@ -238,6 +238,50 @@ def test_a_damaged_file_is_one_clear_error(published: Path, content: bytes) -> N
         read_published(published)
 
 
+def test_a_file_without_a_seed_is_damaged(published: Path) -> None:
+    header = (published / "runs.csv").read_text().splitlines()[0]
+    (published / "runs.csv").write_text(header + "\n")
+    write_manifest(published)
+    with pytest.raises(InputError, match=r"runs\.csv is damaged: it has no seed\. Write the set again"):
+        read_published(published)
+
+
+def test_a_set_whose_manifest_lacks_or_misses_the_runs_is_not_whole(published: Path) -> None:
+    manifest = published / "manifest.json"
+    manifest.write_text(json.dumps({"files": {}}))
+    with pytest.raises(InputError, match=r"manifest\.json is damaged: it lacks runs\.csv\. Write the set"):
+        read_published(published)
+    manifest.write_text("{")
+    with pytest.raises(InputError, match=r"manifest\.json is not a readable JSON file.*Write the set again"):
+        read_published(published)
+    manifest.unlink()
+    with pytest.raises(
+        InputError, match=r"is no whole set: it holds no manifest\.json\. Write the set again"
+    ):
+        read_published(published)
+
+
+def test_a_table_that_was_changed_is_not_compared(mine: Path, published: Path) -> None:
+    scores = pd.read_csv(published / "table3.csv")
+    scores.assign(mean=scores["mean"] + 20).to_csv(published / "table3.csv", index=False)
+    with pytest.raises(InputError, match=r"table3\.csv is damaged: .*Write the set again"):
+        compare(mine, published)
+
+
+def test_a_set_that_is_the_folder_here_is_named(
+    mine: Path, published: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(published)
+    table(mine, Path())
+    assert f"published in {published.name}, not run here" in (mine / "tables" / "table3.md").read_text()
+
+
+def test_a_set_with_none_of_our_datasets_is_an_error(mine: Path, published: Path) -> None:
+    change(published, "dataset", "coil20")
+    with pytest.raises(InputError, match="field should have a run on one of usps"):
+        table(mine, published)
+
+
 def test_a_set_of_an_earlier_version_says_what_it_lacks(published: Path) -> None:
     runs = pd.read_csv(published / "runs.csv").drop(columns=["protocol", "machine"])
     runs.to_csv(published / "runs.csv", index=False)
