@@ -4,6 +4,7 @@ import logging
 import time
 from pathlib import Path
 
+from dekm.datasets.raw.openml import is_address
 from dekm.datasets.raw.transfer import Limits, TransferError, is_remote, longest_seconds, transfer
 from dekm.datasets.raw_file import RawFile
 from dekm.errors import InputError, without_secrets
@@ -55,7 +56,8 @@ def download_file(
         else:
             return target
     reasons = reasons or "  no address is known.\n"
-    raise InputError(f"{raw_file.path} could not be downloaded:\n{reasons}Put the file at {target}.")
+    file = "a copy of another machine" if any(map(is_address, raw_file.urls)) else "the file"
+    raise InputError(f"{raw_file.path} could not be downloaded:\n{reasons}Put {file} at {target}.")
 
 
 def addresses(raw_file: RawFile, mirror: str | None) -> list[str]:

@@ -4,6 +4,7 @@ The file of a dataset holds its numbers and its other cells, so that preparing i
 """
 
 import json
+import logging
 import re
 import socket
 import warnings
@@ -18,6 +19,9 @@ import numpy as np
 from dekm.datasets.raw_file import RawFile
 from dekm.errors import InputError, first_line, shown
 from dekm.files.reading import check_fields, damaged, readable
+from dekm.markup import one_line
+
+logger = logging.getLogger(__name__)
 
 SCHEME = "openml:"
 NUMBER, NAME = r"[1-9][0-9]{0,8}", r"[a-z0-9][a-z0-9_.()+-]{0,99}"
@@ -39,7 +43,7 @@ class Stored(NamedTuple):
 
 def is_address(path: object) -> bool:
     """Whether a path is meant as the address of a dataset."""
-    return str(path).startswith(SCHEME)
+    return str(path).lower().startswith(SCHEME)
 
 
 def raw_file(address: str) -> RawFile:
@@ -58,17 +62,22 @@ def save(address: str, target: Path, timeout: float) -> None:
     before = socket.getdefaulttimeout()
     socket.setdefaulttimeout(timeout)  # scikit-learn sets none
     try:
-        with TemporaryDirectory() as cache, warnings.catch_warnings():
+        with TemporaryDirectory() as cache, warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
             warnings.filterwarnings("ignore", "Invalid cache|A network error")  # the error says it
             table, numbers = _fetch(address, cache)
     except (InputError, OSError, HTTPException):
         raise
+    except StopIteration as error:  # of its parser
+        raise InputError("it has no rows.") from error
     except Exception as error:  # whatever an answer of another form leads to
-        text = re.sub(r" and cached at \S+", "", first_line(error))
+        text = re.sub(r" and cached at \S+|; clean the cache and retry", "", first_line(error)).rstrip(".")
         kind = "" if isinstance(error, ValueError | ImportError) else f"{type(error).__name__}: "
         raise InputError(f"{kind}{text}.") from error
     finally:
         socket.setdefaulttimeout(before)
+    for warning in told:
+        logger.warning("%s: %s", address, one_line(str(warning.message)))
     with target.open("wb") as stream:
         np.savez_compressed(stream, numbers=numbers, table=np.frombuffer(table.encode(), np.uint8))
 

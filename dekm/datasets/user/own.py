@@ -1,5 +1,6 @@
 """A user's own data: a block of settings becomes a `Dataset`."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -21,6 +22,7 @@ LICENCE = "the user's own data"
 TEXT_SCALINGS = get_args(Scaling)
 COLUMN_SETTINGS = ("label_column", "text_column", "name_column")
 FORM_SETTINGS = ("separator", "decimal", "header")
+SERVER = re.compile("[A-Za-z][A-Za-z+]+:")  # no drive of Windows
 LIST_SETTINGS = ("ignore_columns", "categories")
 
 
@@ -166,7 +168,11 @@ def _loader(name: str, path: Path, wanted: str, options: Mapping[str, Any]) -> t
     if is_address and not openml.ADDRESS.fullmatch(str(path)):
         raise InputError(f"{name}: path={shown(str(path))} should be {openml.FORM}.")
     if not is_address and not path.exists():
-        raise InputError(f"{name}: path={shown(str(path))} does not exist.")
+        text = f"{name}: path={shown(str(path))} does not exist."
+        if SERVER.match(str(path)):
+            text += f" An address should be {openml.FORM}; save data of another server, or of the "
+            text += "Hugging Face hub, as a file."
+        raise InputError(text)
     if not is_address and not path.is_file():
         raise InputError(f"{name}: path={shown(str(path))} is neither a file nor a folder.")
     numbers: Kind = "images" if options.get("image_shape") else "table"

@@ -91,7 +91,8 @@ def test_another_checksum_than_openml_states_is_refused(server, raw_dir):
     server.add(61, openml.flowers(), md5_checksum="0" * 32)
     text = failure(raw_dir)
     assert "expected 00000000000000000000000000000000 but got" in text
-    assert "/tmp" not in text.partition("Put the file")[0]
+    assert "modified or corrupted.\n" in text
+    assert "/tmp" not in text.partition("Put a copy")[0]
 
 
 def test_a_dataset_that_does_not_exist_is_one_clear_line(server, raw_dir):
@@ -106,7 +107,7 @@ def test_without_network_the_error_says_so_and_where_the_file_belongs(raw_dir, m
     server.close()
     text = failure(raw_dir)
     assert "openml:61: URLError: <urlopen error [Errno 111] Connection refused>" in text
-    assert text.endswith(f"Put the file at {raw_dir / 'openml/61.npz'}.")
+    assert text.endswith(f"Put a copy of another machine at {raw_dir / 'openml/61.npz'}.")
 
 
 @pytest.mark.parametrize(
@@ -158,10 +159,22 @@ def test_a_sparse_dataset_is_refused(server, raw_dir):
     assert "openml:61: it is stored sparse; a loader of your own can return its matrix." in failure(raw_dir)
 
 
-@pytest.mark.filterwarnings("ignore:Version 1 of dataset")
+def test_a_dataset_without_rows_is_refused(server, raw_dir):
+    server.add(61, openml.flowers(0))
+    assert "openml:61: it has no rows.\n" in failure(raw_dir)
+
+
+def test_the_scheme_may_be_in_capitals(server, raw_dir):
+    server.add(61, openml.flowers())
+    assert len(download(raw_dir, BLOCK | {"path": "OpenML:61"}).load(raw_dir).X) == 30
+
+
 def test_a_dataset_without_default_target_has_no_labels_unless_a_column_is_named(server, raw_dir, caplog):
     server.add(61, openml.flowers(), default_target_attribute=None, status="deactivated")
     dataset = download(raw_dir, BLOCK | {"ignore_columns": ["kind"]})
+    (warning,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert warning.startswith("openml:61: Version 1 of dataset flowers is inactive")
+    assert "\n" not in warning
     caplog.set_level("INFO")
     assert dataset.load(raw_dir).y is None
     assert "openml:61 has no default target: label_column names the column of labels" in caplog.text
