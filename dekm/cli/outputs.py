@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from dekm.cli.arguments import parse_texts
@@ -104,8 +105,22 @@ def publish(
         models=models,
         pretrained=pretrained,
         licences={name: row.licence for name, row in DATASETS.items()},
+        draw=draw_tables,
         extend=extend,
     )
+
+
+def draw_tables(folder: Path) -> None:
+    """Draw the figures of the tables in a folder, as PNG in its folder of figures."""
+    from dekm.figures import write_figure
+    from dekm.files import copy_file
+
+    with TemporaryDirectory() as drawn:
+        for name, inputs in {"cost": ["table3.csv", "further.csv"], "ranks": ["ranks.csv"]}.items():
+            if all((folder / table).is_file() for table in inputs):
+                write_figure(name, [folder / table for table in inputs], Path(drawn))
+        for figure in sorted(Path(drawn).glob("*.png")):
+            copy_file(figure, folder / "figures" / figure.name)
 
 
 def figure(name: str, inputs: list[Path], out: Path) -> None:

@@ -81,9 +81,9 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):
         Equation (1)); "umap", by the package umap-learn, or "spectral", the eigenvectors of
         `SpectralClustering` with a mean square of 1, to which the encoder is fitted in `n_epochs`, see `fit`.
     scaling : {"none", "symmetric", "mean_square"}, default="none"
-        What is done to the samples before the network sees them: "symmetric" maps [0, 1] to [-1, 1], as DKM
-        does with images, and "mean_square" divides every sample by the root of the mean square of its values,
-        as DEC and IDEC do with texts.
+        What is done to the samples before the network sees them: "symmetric" maps [0, 1] to [-1, 1], the
+        range of USPS in DKM's code, and "mean_square" divides every sample by the root of the mean square of
+        its values, as DEC and IDEC do with texts.
     layerwise : bool, default=False
         Whether to pretrain every layer as a denoising autoencoder for `n_epochs` first, as DEC does [2]_.
         Only for fully connected networks.

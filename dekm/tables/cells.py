@@ -82,7 +82,8 @@ def table3(results: LoadedResults, paper: pd.DataFrame) -> pd.DataFrame:
 
     `paper` has the columns dataset, method, metric, value (percent), n_runs (of which it is a mean; NaN if
     not known), quoted ("yes" if the paper quotes the number from another paper), origin (where the number
-    comes from) and remark (what is doubtful about it, or empty).
+    comes from), doubtful ("yes" if it is probably wrong, or not of this dataset) and remark (what is special
+    about it, or empty).
 
     One row per cell and metric: the columns of `averages`, those of `rename_paper`, difference (ours minus
     the paper's), and place and tied as `rank` defines them.
@@ -103,9 +104,10 @@ def not_in_paper(cells: pd.DataFrame) -> set[str]:
 def rename_paper(paper: pd.DataFrame) -> pd.DataFrame:
     """Columns of the paper's numbers beside ours; a remark is a string.
 
-    dataset, method, metric, paper, paper_n_runs, paper_quoted, paper_origin and paper_remark.
+    dataset, method, metric, paper, paper_n_runs, paper_quoted, paper_origin, paper_doubtful and paper_remark.
     """
-    names = {name: f"paper_{name}" for name in ("n_runs", "quoted", "origin", "remark")} | {"value": "paper"}
+    names = {name: f"paper_{name}" for name in ("n_runs", "quoted", "origin", "doubtful", "remark")}
+    names |= {"value": "paper"}
     return paper.rename(columns=names).fillna({"paper_remark": ""})
 
 

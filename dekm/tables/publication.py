@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -45,14 +45,16 @@ def publish(
     pretrained: str | None = None,
     licences: Mapping[str, str] | None = None,
     *,
+    draw: Callable[[Path], None] | None = None,
     extend: bool = False,
 ) -> None:
     """Write the tables of all finished cells, the figures, the histories and a record of each run.
 
     With the models of the method `models`, with the licences of their data by dataset, and the autoencoders
-    of the architecture `pretrained`. With `extend` the seeds that `out` has and the results lack stay, and
-    count in the tables. `InputError` if there is no complete run or none of these, a seed is damaged or
-    misplaced, `out` is the folder of results, or it has seeds of another experiment; `out` is then as before.
+    of the architecture `pretrained`; `draw` adds figures to a folder of tables. With `extend` the seeds that
+    `out` has and the results lack stay, and count in the tables. `InputError` if there is no complete run or
+    none of these, a seed is damaged or misplaced, `out` is the folder of results, or it has seeds of another
+    experiment; `out` is then as before.
     """
     result_set = ResultSet(results)
     runs = list(published_seeds(result_set, "cluster"))
@@ -88,6 +90,8 @@ def publish(
             unfinished=runs_without_summary(result_set, runs),
             earlier=kept,
         )
+        if draw is not None:
+            draw(stage)
         is_judged = (stage / "verdicts.md").is_file()
         write_text(stage / "README.md", readme(results.name, table, plan, with_verdicts=is_judged))
         write_text(stage / FILE, to_csv(table))
@@ -159,8 +163,7 @@ def copy_histories_and_figures(results: Path, runs: Sequence[Record], out: Path)
     """Copy what runs left by iteration, and the figures that exist."""
     for run in runs:
         copy_file(run.checked("history"), out / "history" / f"{run.file_name}.csv")
-    folders = (results / "figures", results / "figures" / "ranks")
-    for figure in sorted(file for folder in folders for file in folder.glob("*.png")):
+    for figure in sorted((results / "figures").glob("*.png")):
         copy_file(figure, out / "figures" / figure.name)
 
 

@@ -66,10 +66,10 @@ def verdicts(
 def verdicts_grid(rows: pd.DataFrame) -> Grid:
     """Table of the number of cells of each verdict.
 
-    One row per group of methods, one for all of them, one per dataset, and one for the cells with a remark,
-    which the others do not count.
+    One row per group of methods, one for all of them, one per dataset, and one for the cells that are
+    doubtful in the paper, which the others do not count.
     """
-    is_doubtful = rows["paper_remark"] != ""
+    is_doubtful = rows["paper_doubtful"] == "yes"
     sound = rows[~is_doubtful]
     parts = {group: sound[sound["method"].isin(methods)] for group, methods in GROUPS.items()}
     parts["All methods"] = sound
@@ -83,7 +83,7 @@ def verdicts_grid(rows: pd.DataFrame) -> Grid:
         f"is within {MARGIN:g} percentage points of the paper's; better and worse: beyond them; t tests over "
         f"our seeds, each at level {LEVEL}. The paper reports no standard deviations: the runs of which its "
         "number is a mean (three that its authors ran, one if it quotes the number) count as spread as ours. "
-        "Doubtful in the paper, and counted only there: cells with a remark in the table of origins. Other "
+        "Doubtful in the paper, and counted only there: the cells that the table of origins names so. Other "
         "settings: run, but on a subsample or under other settings than the paper's; Table III names them."
     )
     return Grid("verdicts", "Verdicts on the paper's cells", columns, lines, caption)
@@ -94,18 +94,18 @@ def _counts(rows: pd.DataFrame) -> pd.Series:
 
 
 def origins(cells: pd.DataFrame) -> pd.DataFrame:
-    """Group the paper's numbers by their origin: one row per method, origin and remark.
+    """Group the paper's numbers by their origin: one row per method, origin, doubt and remark.
 
     Columns method, method_label, numbers (labels of datasets, with the metric if only one of its numbers is
-    meant), origin and remark.
+    meant), origin, doubtful and remark.
     """
     printed = cells[cells["paper"].notna()]
-    keys = ["method", "method_label", "paper_origin", "paper_remark"]
+    keys = ["method", "method_label", "paper_origin", "paper_doubtful", "paper_remark"]
     rows = [(*key, _numbers(group)) for key, group in printed.groupby(keys, sort=False)]
-    frame = pd.DataFrame(rows, columns=["method", "method_label", "origin", "remark", "numbers"])
+    frame = pd.DataFrame(rows, columns=["method", "method_label", "origin", "doubtful", "remark", "numbers"])
     order = {method: i for i, method in enumerate(printed["method"].unique())}
     frame = frame.sort_values("method", key=lambda names: names.map(order), kind="stable")
-    return frame[["method", "method_label", "numbers", "origin", "remark"]]
+    return frame[["method", "method_label", "numbers", "origin", "doubtful", "remark"]]
 
 
 def _numbers(group: pd.DataFrame) -> str:
@@ -123,11 +123,12 @@ def origins_grid(rows: pd.DataFrame) -> Grid:
             Cell("" if repeated else row["method_label"]),
             Cell(row["numbers"]),
             Cell(row["origin"]),
+            Cell("yes" if row["doubtful"] == "yes" else ""),
             Cell(row["remark"]),
         ]
         for (_, row), repeated in zip(rows.iterrows(), rows["method"].duplicated(), strict=True)
     ]
-    header = [("", name) for name in ("Method", "Numbers", "Origin", "Remark")]
+    header = [("", name) for name in ("Method", "Numbers", "Origin", "Doubtful", "Remark")]
     caption = (
         "The paper runs released code where the original papers have no number, and marks the numbers that "
         "it quotes. Unverified: from memory of the publication, not checked against it."

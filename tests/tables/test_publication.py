@@ -98,6 +98,8 @@ def test_the_command_publishes_tables_with_labels_and_the_models(
     assert "| licence of the data |" in (out / "models" / "usps-k_means-s0.md").read_text()
     assert "| 20NEWS " in (out / "verdicts.md").read_text()
     assert "removed" not in capsys.readouterr().err
+    assert {file.name for file in (out / "figures").iterdir()} == {"cost.png", "fig2.png", "ranks.png"}
+    assert (out / "figures" / "cost.png").read_bytes().startswith(b"\x89PNG")
     assert {"models/usps-k_means-s0.safetensors", "runs.csv", "README.md"} <= set(
         read_json(out / "manifest.json")["files"]
     )
