@@ -63,8 +63,8 @@ def test_the_page_counts_the_verdicts(verdict: str) -> None:
     cells = front("table3.csv")
     found = verdicts(cells.assign(reason=cells["reason"].fillna("")), paper)
     found = found[found["verdict"].isin(["reproduced", "better", "worse", "undecided"])]
-    sentence = re.search(r"By \[the rule of the tables\].*?undecided\.", PAGE, re.S)[0]
-    sound, doubtful = re.split("; of the ", " ".join(sentence.split()))
+    sentence = re.search(r"By \[the rule of the tables\].*?undecided\.", " ".join(PAGE.split()))[0]
+    sound, doubtful = sentence.split("; of the ")
     for text, part in (
         (sound, found[found["paper_doubtful"] != "yes"]),
         (doubtful, found[found["paper_doubtful"] == "yes"]),
