@@ -49,6 +49,7 @@ def test_the_table_of_the_page_is_that_of_the_reference_results() -> None:
     [
         ([12.34, 5], [1.5, None], "12.3/5.0 (1.50/–)"),
         ([12.34, 5], [None, None], "12.3/5.0"),
+        ([None, 5], [None, None], "–/5.0"),
         ([None, None], [1, 2], "–"),
     ],
 )

@@ -14,7 +14,7 @@ from dekm.experiment.config_file import check_values
 from dekm.experiment.own_code import find_misdefined, find_unusable, variant_settings
 from dekm.experiment.schema import describe_schema, read_schema, read_texts, validator
 from dekm.outside import use_folder
-from dekm.results.published import read_published_on
+from dekm.results.published import read_published
 from dekm.results.result_set import RESERVED
 
 
@@ -124,9 +124,12 @@ def find_impossible(experiment: Experiment) -> Iterator[str]:
 
 def _find_unusable_reference(reference: Path, datasets: list[str]) -> Iterator[str]:
     try:
-        read_published_on(reference, datasets)
+        published = set(read_published(reference)["dataset"])
     except (InputError, OSError) as error:
         yield f"reference: {error}"
+        return
+    if published.isdisjoint(datasets):
+        yield f"reference={shown(str(reference))} should have a run on one of {', '.join(datasets)}."
 
 
 def _find_impossible_sizes(place: str, block: DatasetBlock) -> Iterator[str]:

@@ -86,7 +86,8 @@ class Experiment:
         """How and where the jobs run."""
         names = [field.name for field in fields(Machine)]
         given = {name: self.config[name] for name in names if name in self.config}
-        return Machine(**given | {name: self._path(name) for name in ("raw_dir", "mirror") if name in given})
+        paths = [name for name in ("raw_dir", "mirror", "container") if name in given]
+        return Machine(**given | {name: self._path(name) for name in paths})
 
     @property
     def results(self) -> Path:
@@ -165,7 +166,7 @@ class Experiment:
 
     def _path(self, key: str) -> str | None:
         path = self.get(key, None)
-        return path and os.path.expanduser(path)  # noqa: PTH111 (an address of a mirror is no path)
+        return path and os.path.expanduser(path)  # noqa: PTH111 (an address is no path)
 
     def settings_of(self, dataset: str) -> dict[str, Any]:
         """The settings in the block of a dataset."""

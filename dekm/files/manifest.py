@@ -65,7 +65,7 @@ def check_file(file: Path, remedy: str, folder: Path | None = None) -> None:
         return
     entry = _entries(folder, remedy).get(str(file.relative_to(folder)))
     if entry is None:
-        raise damaged(folder / MANIFEST, f"it lacks {file.relative_to(folder)}", remedy)
+        raise InputError(f"{file} is not in {folder / MANIFEST}. {remedy}")
     if problem := find_damage_of_file(file, entry):
         raise InputError(f"{problem} {remedy}")
 

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -95,15 +95,6 @@ def read_published(folder: Path) -> "pd.DataFrame":
     return kept[columns].reset_index(drop=True)
 
 
-def read_published_on(folder: Path, datasets: Collection[str]) -> "pd.DataFrame":
-    """The runs of `read_published` on some datasets; `InputError` too if there is none."""
-    runs = read_published(folder)
-    kept = runs[runs["dataset"].isin(list(datasets))]
-    if kept.empty:
-        raise InputError(f"{folder} should have a run on one of {', '.join(datasets)}.")
-    return kept
-
-
 def read_seeds(folder: Path) -> "pd.DataFrame":
     """All seeds of a published set, pretrained ones too: every column of the file, which is `MADE` too.
 
@@ -127,12 +118,12 @@ def _read(folder: Path, needed: tuple[str, ...]) -> "pd.DataFrame":
     file = folder / FILE
     if not file.is_file():
         raise InputError(f"{folder} should be a published set of results; it holds no {FILE}.")
-    if not (folder / MANIFEST).is_file():  # publish writes it last
-        raise InputError(f"{folder} is no whole set: it holds no {MANIFEST}. {REMEDY}")
     check_file(file, REMEDY)
     known = set(read_table(file, KEYS, remedy=REMEDY))
     if missing := [name for name in needed if name not in known]:
         raise InputError(f"{file} is of another version: it lacks the columns {', '.join(missing)}. {REMEDY}")
+    if not (folder / MANIFEST).is_file():  # publish writes it last
+        raise InputError(f"{folder} is no whole set: it holds no {MANIFEST}. {REMEDY}")
     texts = [*KEYS, *ADDED, *(name for name in MADE if name in known)]
     metrics = [name for name in BOUNDS if name in known]
     filled = ["stage", "dataset", "subject", "data", "label", "in_table", "seed"]

@@ -108,7 +108,7 @@ def rename_paper(paper: pd.DataFrame) -> pd.DataFrame:
     """
     names = {name: f"paper_{name}" for name in ("n_runs", "quoted", "origin", "doubtful", "remark")}
     names |= {"value": "paper"}
-    return paper.rename(columns=names).fillna({"paper_remark": ""})
+    return paper.rename(columns=names).fillna({"paper_doubtful": "no", "paper_remark": ""})
 
 
 def rank(cells: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:

@@ -141,11 +141,12 @@ def stale(out: Path, seeds: Sequence[Record], *, extend: bool) -> list[Path]:
     A set that is extended keeps what it has of the seeds that the results do not have again.
     """
     patterns = [*TABLE_FILES, *OF_SEEDS, "figures/*.png"]
+    of_tables = [f"figures/{name}.png" for name in ("cost", "ranks")]
     if extend:
         made = [seed for seed in seeds if "origin" not in seed.facts]  # what was taken is the same
         models = [f"models/{seed.file_name}.*" for seed in made if seed.stage == "cluster"]
         places = [Path(*seed.parts[-4:]) for seed in made if seed.stage == "pretrain"]
-        patterns = [*TABLE_FILES, *models, *(f"{place}/*" for place in places)]
+        patterns = [*TABLE_FILES, *of_tables, *models, *(f"{place}/*" for place in places)]
     return sorted(file for pattern in patterns for file in out.glob(pattern))
 
 
@@ -242,8 +243,10 @@ def missing(plan: Mapping[str, Any], seeds: pd.DataFrame) -> list[str]:
                 lacking.setdefault(cell["dataset"], {}).setdefault(found, []).append(cell["subject"])
     except (KeyError, TypeError):  # no plan, or that of another version
         return ["Not known: there is no plan.json."]
-    lines = [
-        f"- {dataset}: " + "; ".join(f"{found} of {', '.join(names)}" for found, names in cells.items())
-        for dataset, cells in lacking.items()
-    ]
+    lines = [f"- {dataset}: {'; '.join(map(_lacking, cells.items()))}" for dataset, cells in lacking.items()]
     return ["Of what the last of the published results planned:", "", *lines] if lines else ["Nothing."]
+
+
+def _lacking(cells: tuple[str, list[str]]) -> str:
+    found, names = cells
+    return f"{', '.join(names)}: {found}{' each' if len(names) > 1 else ''}"

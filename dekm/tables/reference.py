@@ -1,5 +1,6 @@
 """Published runs of somebody else beside one's own, in the cells where both are the same experiment."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -7,10 +8,12 @@ from typing import Any
 
 import pandas as pd
 
-from dekm.results.published import read_published_on
+from dekm.results.published import read_published
 from dekm.results.result_set import ResultSet
 from dekm.results.status import read_or_empty
 from dekm.tables.loading import KEYS, LoadedResults, read_facts, subsample_note
+
+logger = logging.getLogger(__name__)
 
 MARK = "@"  # in the key of a published row, method@set, which no key of a method has
 
@@ -36,14 +39,17 @@ def with_reference(
 
     A row is a method with a run on one of our datasets, those in `order` first. A cell counts where the
     digest of the data, the protocol and the seeds are ours, and names the machine; otherwise it has no runs,
-    and its reason says what differs. `InputError` if the set cannot be read or has none of our datasets.
+    and its reason says what differs. `InputError` if the set cannot be read.
     """
     result_set, name = ResultSet(results), reference.resolve().name
     plan = read_or_empty(result_set.plan_file)
     datasets = dict(zip(found.cells["dataset"], found.cells["dataset_label"], strict=True))
     facts = {dataset: read_facts(result_set.data(dataset)) for dataset in datasets}
     rows, runs = [], [found.runs]
-    shown = read_published_on(reference, datasets)
+    published = read_published(reference)
+    shown = published[published["dataset"].isin(list(datasets))]
+    if shown.empty:
+        logger.warning("%s has no run on one of %s", reference, ", ".join(datasets))
     labels = dict(zip(shown["method"], shown["label"], strict=True))
     for method in sorted(labels, key=lambda name: order.index(name) if name in order else len(order)):
         for dataset, dataset_label in datasets.items():

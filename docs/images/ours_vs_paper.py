@@ -45,7 +45,8 @@ def table_of_page() -> str:
     """ACC/NMI of all cells in Markdown, with the paper's numbers in brackets; a dash if one was not run."""
     cells = front("table3.csv")
     cells = cells[cells["metric"].isin(["acc", "nmi"])]
-    datasets = list(dict.fromkeys(cells["dataset_label"]))
+    of_paper = cells.dropna(subset="paper")["dataset_label"]
+    datasets = list(dict.fromkeys([*of_paper, *cells["dataset_label"]]))
     lines = [f"| | {' | '.join(datasets)} |", "|---" * (len(datasets) + 1) + "|"]
     for method in dict.fromkeys(cells["method_label"]):
         row = cells[cells["method_label"] == method]
@@ -58,8 +59,10 @@ def score(cell: pd.DataFrame) -> str:
     """ACC/NMI of a cell, and those of the paper if it has one."""
     if cell["mean"].isna().all():
         return "–"
-    here = "/".join(f"{value:.1f}" for value in cell["mean"])
-    paper = "/".join("–" if pd.isna(value) else f"{value:.2f}" for value in cell["paper"])
+    here, paper = (
+        "/".join("–" if pd.isna(value) else f"{value:.{digits}f}" for value in cell[name])
+        for name, digits in (("mean", 1), ("paper", 2))
+    )
     return f"{here} ({paper})" if cell["paper"].notna().any() else here
 
 

@@ -560,7 +560,7 @@ def test_a_reference_is_a_published_set_with_one_of_the_datasets(tmp_path: Path)
     row = "cluster,usps,dec,0,d,,now,DEC,True,paper,cpu,0.5\n"
     write_runs(tmp_path, header + row)
     text = mistakes_of({"reference": str(tmp_path)})
-    assert f"reference: {tmp_path} should have a run on one of digits." in text
+    assert f"reference='{tmp_path}' should have a run on one of digits." in text
     write_runs(tmp_path, header + row.replace("usps", "digits"))
     assert read_experiment(MINIMAL | {"reference": str(tmp_path)}, SCHEMA_FILE).reference == str(tmp_path)
     write_runs(tmp_path, header + row.replace("0.5", "5"))
@@ -575,15 +575,10 @@ def test_a_reference_is_a_published_set_with_one_of_the_datasets(tmp_path: Path)
 
 def test_a_path_may_be_in_the_home_of_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    names = ("raw_dir", "mirror", "pretrained", "reference")
+    names = ("raw_dir", "mirror", "container", "pretrained", "reference")
     experiment = Experiment(MINIMAL | dict.fromkeys(names, "~/sets"))
-    found = (
-        experiment.machine.raw_dir,
-        experiment.machine.mirror,
-        experiment.pretrained,
-        experiment.reference,
-    )
-    assert found == (str(tmp_path / "sets"),) * 4
+    found = (*(getattr(experiment.machine, name) for name in names[:3]), experiment.pretrained)
+    assert {*found, experiment.reference} == {str(tmp_path / "sets")}
     assert Experiment(MINIMAL | {"mirror": "https://x/~a"}).machine.mirror == "https://x/~a"
     assert Experiment(MINIMAL).pretrained is None
 

@@ -115,6 +115,22 @@ def test_without_extending_the_set_is_replaced(out: Path, tmp_path: Path) -> Non
     assert not (out / "history" / "usps-k_means-s0.csv").exists()
 
 
+def test_the_figures_are_those_of_the_tables_of_both(out: Path, tmp_path: Path) -> None:
+    (out / "figures").mkdir()
+    for name in ("cost", "ranks", "fig3"):
+        (out / "figures" / f"{name}.png").write_bytes(b"old")
+    results = write_part(tmp_path / "paper", {("usps", "dekm"): [0]})
+
+    def draw(folder: Path) -> None:
+        assert set(pd.read_csv(folder / "table3.csv")["dataset"]) == {"usps", "mnist"}
+        (folder / "figures").mkdir()
+        (folder / "figures" / "cost.png").write_bytes(b"new")
+
+    publish(results, out, PAPER, METHODS, draw=draw, extend=True)
+    found = {file.name: file.read_bytes() for file in (out / "figures").iterdir()}
+    assert found == {"cost.png": b"new", "fig3.png": b"old"}
+
+
 def test_a_seed_that_both_have_is_that_of_the_results(out: Path, tmp_path: Path) -> None:
     results = write_part(tmp_path / "paper", {("usps", "dekm"): [0]}, commit="facade")
     publish(results, out, PAPER, METHODS, extend=True)
@@ -123,7 +139,7 @@ def test_a_seed_that_both_have_is_that_of_the_results(out: Path, tmp_path: Path)
     text = (out / "README.md").read_text()
     assert "- commit: facade; " in text
     assert "- commit: c0ffee; " in text
-    assert "- mnist: 1 of 3 seeds of dekm" in text
+    assert "- mnist: dekm: 1 of 3 seeds" in text
 
 
 def test_the_order_of_settings_does_not_matter(tmp_path: Path) -> None:

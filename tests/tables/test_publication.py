@@ -58,7 +58,7 @@ def test_a_published_set_has_its_tables_figures_histories_and_records(results: P
     text = (out / "README.md").read_text()
     assert "commit: c0ffee" in text
     assert all((out / name).is_file() for name in re.findall(r"\]\(([^)]+)\)", text))
-    assert "- usps: 0 of 2 seeds of dec\n" in text
+    assert "- usps: dec: 0 of 2 seeds\n" in text
     assert not [file for file in out.rglob("*") if file.suffix in {".npy", ".npz", ".safetensors"}]
 
 

@@ -249,7 +249,7 @@ def test_a_file_without_a_seed_is_damaged(published: Path) -> None:
 def test_a_set_whose_manifest_lacks_or_misses_the_runs_is_not_whole(published: Path) -> None:
     manifest = published / "manifest.json"
     manifest.write_text(json.dumps({"files": {}}))
-    with pytest.raises(InputError, match=r"manifest\.json is damaged: it lacks runs\.csv\. Write the set"):
+    with pytest.raises(InputError, match=r"runs\.csv is not in .*manifest\.json\. Write the set"):
         read_published(published)
     manifest.write_text("{")
     with pytest.raises(InputError, match=r"manifest\.json is not a readable JSON file.*Write the set again"):
@@ -276,10 +276,20 @@ def test_a_set_that_is_the_folder_here_is_named(
     assert f"published in {published.name}, not run here" in (mine / "tables" / "table3.md").read_text()
 
 
-def test_a_set_with_none_of_our_datasets_is_an_error(mine: Path, published: Path) -> None:
+def test_a_set_with_none_of_the_datasets_of_a_table_gives_no_rows_and_a_warning(
+    mine: Path, published: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     change(published, "dataset", "coil20")
-    with pytest.raises(InputError, match="field should have a run on one of usps"):
-        table(mine, published)
+    assert set(table(mine, published).reset_index()["method"]) == {"dekm"}
+    assert "field has no run on one of usps" in caplog.text
+
+
+def test_a_table_beside_the_manifest_of_another_thing_is_compared(mine: Path, published: Path) -> None:
+    lone = published.with_name("lone")
+    lone.mkdir()
+    shutil.copy(published / "table3.csv", lone)
+    (lone / "manifest.json").write_text('{"name": "a web page"}')
+    assert len(compare(published, lone))
 
 
 def test_a_set_of_an_earlier_version_says_what_it_lacks(published: Path) -> None:

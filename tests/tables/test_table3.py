@@ -111,7 +111,7 @@ def test_the_papers_asterisks_and_dashes_stay_with_its_numbers(results: Path) ->
     assert "84.00* (" in to_html("page", [grid])
 
 
-def test_a_doubtful_number_of_the_paper_has_a_footnote(results: Path) -> None:
+def test_a_remark_on_a_number_of_the_paper_is_a_footnote(results: Path) -> None:
     table = cells(results)
     table.loc[0, "paper_remark"] = "misprinted"
     grid = score_grid(table)

@@ -56,7 +56,7 @@ def download_file(
         else:
             return target
     reasons = reasons or "  no address is known.\n"
-    file = "a copy of another machine" if any(map(is_address, raw_file.urls)) else "the file"
+    file = "a copy of the file from another machine" if any(map(is_address, raw_file.urls)) else "the file"
     raise InputError(f"{raw_file.path} could not be downloaded:\n{reasons}Put {file} at {target}.")
 
 

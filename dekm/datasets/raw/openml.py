@@ -62,9 +62,9 @@ def save(address: str, target: Path, timeout: float) -> None:
     before = socket.getdefaulttimeout()
     socket.setdefaulttimeout(timeout)  # scikit-learn sets none
     try:
-        with TemporaryDirectory() as cache, warnings.catch_warnings(record=True) as told:
-            warnings.simplefilter("always")
-            warnings.filterwarnings("ignore", "Invalid cache|A network error")  # the error says it
+        with TemporaryDirectory() as cache, warnings.catch_warnings():
+            # The error says it, or the line of the log below.
+            warnings.filterwarnings("ignore", "Invalid cache|A network error|Version .* of dataset")
             table, numbers = _fetch(address, cache)
     except (InputError, OSError, HTTPException):
         raise
@@ -76,8 +76,6 @@ def save(address: str, target: Path, timeout: float) -> None:
         raise InputError(f"{kind}{text}.") from error
     finally:
         socket.setdefaulttimeout(before)
-    for warning in told:
-        logger.warning("%s: %s", address, one_line(str(warning.message)))
     with target.open("wb") as stream:
         np.savez_compressed(stream, numbers=numbers, table=np.frombuffer(table.encode(), np.uint8))
 
@@ -92,6 +90,8 @@ def _fetch(address: str, cache: str) -> tuple[str, np.ndarray]:
     options: dict[str, Any] = {"target_column": None, "parser": "liac-arff", "n_retries": 1, "delay": 0.1}
     bunch = fetch_openml(**which, **options, data_home=cache)
     frame, label = bunch.data, bunch.details.get("default_target_attribute")
+    if (status := str(bunch.details.get("status"))) != "active":
+        logger.warning("%s is %s on OpenML: its data may have mistakes", address, one_line(status))
     if not hasattr(frame, "columns"):
         raise InputError("it is stored sparse; a loader of your own can return its matrix.")
     texts = [column for column in frame if frame[column].dtype.kind not in "buif"]

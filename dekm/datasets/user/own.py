@@ -22,7 +22,7 @@ LICENCE = "the user's own data"
 TEXT_SCALINGS = get_args(Scaling)
 COLUMN_SETTINGS = ("label_column", "text_column", "name_column")
 FORM_SETTINGS = ("separator", "decimal", "header")
-SERVER = re.compile("[A-Za-z][A-Za-z+]+:")  # no drive of Windows
+SERVER = re.compile("[A-Za-z][A-Za-z0-9+.-]+:.*/")  # no drive of Windows
 LIST_SETTINGS = ("ignore_columns", "categories")
 
 

@@ -92,7 +92,7 @@ def test_another_checksum_than_openml_states_is_refused(server, raw_dir):
     text = failure(raw_dir)
     assert "expected 00000000000000000000000000000000 but got" in text
     assert "modified or corrupted.\n" in text
-    assert "/tmp" not in text.partition("Put a copy")[0]
+    assert "/tmp" not in text.partition("Put a copy of the file")[0]
 
 
 def test_a_dataset_that_does_not_exist_is_one_clear_line(server, raw_dir):
@@ -107,7 +107,7 @@ def test_without_network_the_error_says_so_and_where_the_file_belongs(raw_dir, m
     server.close()
     text = failure(raw_dir)
     assert "openml:61: URLError: <urlopen error [Errno 111] Connection refused>" in text
-    assert text.endswith(f"Put a copy of another machine at {raw_dir / 'openml/61.npz'}.")
+    assert text.endswith(f"Put a copy of the file from another machine at {raw_dir / 'openml/61.npz'}.")
 
 
 @pytest.mark.parametrize(
@@ -173,8 +173,7 @@ def test_a_dataset_without_default_target_has_no_labels_unless_a_column_is_named
     server.add(61, openml.flowers(), default_target_attribute=None, status="deactivated")
     dataset = download(raw_dir, BLOCK | {"ignore_columns": ["kind"]})
     (warning,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
-    assert warning.startswith("openml:61: Version 1 of dataset flowers is inactive")
-    assert "\n" not in warning
+    assert warning == "openml:61 is deactivated on OpenML: its data may have mistakes"
     caplog.set_level("INFO")
     assert dataset.load(raw_dir).y is None
     assert "openml:61 has no default target: label_column names the column of labels" in caplog.text

@@ -37,6 +37,8 @@ def test_fewer_rows_than_clusters_are_an_error(tmp_path):
         ({"path": "x.npy", "n_clusters": True}, "n_clusters=True should be"),
         ({"path": "y.npy", "n_clusters": 2}, r"path='y.npy' does not exist\.$"),
         ({"path": "huggingface:a/b", "n_clusters": 2}, "or of the Hugging Face hub, as a file"),
+        ({"path": "a:2024.npy", "n_clusters": 2}, r"path='a:2024.npy' does not exist\.$"),
+        ({"path": "s3://a/b.csv", "n_clusters": 2}, "An address should be openml:ID or openml:NAME"),
         ({"path": "https://a.b/c.csv", "n_clusters": 2}, "An address should be openml:ID or openml:NAME"),
         ({"path": "x.xls", "n_clusters": 2}, "should be a folder or end with"),
         ({"path": "x.npy", "n_clusters": 2, "colour": 3}, r"\['colour'\] should be among"),
