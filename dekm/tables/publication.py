@@ -5,14 +5,13 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from dekm.errors import InputError, shown
 from dekm.files import copy_file, write_manifest, write_text
 from dekm.files.leftovers import remove, remove_dead, temporary_path
-from dekm.markup import markdown, to_csv
+from dekm.markup import to_csv
 from dekm.results.published import FILE, runs_of
 from dekm.results.record import Record, read_record
 from dekm.results.result_set import ResultSet
@@ -23,6 +22,7 @@ from dekm.tables.extension import seeds_to_keep
 from dekm.tables.loading import Labels, read_facts
 from dekm.tables.model_cards import publish_models
 from dekm.tables.seed_rows import rows_of
+from dekm.tables.set_page import set_page
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +31,6 @@ TABLES = ("table2", "table3", "further", "ranks", "claims", "verdicts", "origins
 # What a published set consists of; other files in its folder are not touched.
 TABLE_FILES = tuple(f"{name}.{kind}" for name in TABLES for kind in ("csv", "md", "tex", "html"))
 OF_SEEDS = ("history/*.csv", "models/*.safetensors", "models/*.md", "pretrained/*/*/seed*/*")
-MACHINE = ("commit", "machine", "kernels", "versions")
 
 
 def publish(
@@ -93,7 +92,7 @@ def publish(
         if draw is not None:
             draw(stage)
         is_judged = (stage / "verdicts.md").is_file()
-        write_text(stage / "README.md", readme(results.name, table, plan, with_verdicts=is_judged))
+        write_text(stage / "README.md", set_page(results.name, table, plan, with_verdicts=is_judged))
         write_text(stage / FILE, to_csv(table))
 
 
@@ -204,49 +203,3 @@ def published_seeds(results: ResultSet, stage: str) -> Iterator[Record]:
             if folder.path not in [record.path for record in records]:
                 name = f"{'/'.join(cell.name)}/s{folder.path.name.removeprefix('seed')}"
                 logger.warning("left out: %s, which the summary of its cell does not count", name)
-
-
-def readme(name: str, seeds: pd.DataFrame, plan: Mapping[str, Any], *, with_verdicts: bool) -> str:
-    """What was measured, where, and what is missing."""
-    machines = seeds[[*MACHINE]].fillna("").drop_duplicates().to_dict("records")
-    described = ["; ".join(f"{key}: {text}" for key, text in made.items() if text) for made in machines]
-    lines = [
-        f"# Results of {name}",
-        "",
-        f"Written by `python -m dekm publish` from {len(seeds)} complete seeds. [table3.md](table3.md)",
-        "is the table,",
-        *(["[verdicts.md](verdicts.md) says what of the paper it reproduces,"] if with_verdicts else []),
-        "`runs.csv` has each seed with its settings, seconds, commit and digests, and `history/` each run by",
-        "iteration.",
-        "",
-        "## Machine and versions",
-        "",
-        *(f"- {markdown(text)}" for text in described),
-        "",
-        "## Missing",
-        "",
-        *missing(plan, seeds),
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def missing(plan: Mapping[str, Any], seeds: pd.DataFrame) -> list[str]:
-    """One line per dataset whose planned cells lack seeds."""
-    known = {(row.stage, row.dataset, row.subject, row.seed) for row in seeds.itertuples()}
-    lacking: dict[str, dict[str, list[str]]] = {}
-    try:
-        for cell in plan["cells"]:
-            name = (cell["stage"], cell["dataset"], cell["subject"])
-            n_found = sum((*name, seed) in known for seed in cell["seeds"])
-            if n_found < len(cell["seeds"]):
-                found = f"{n_found} of {len(cell['seeds'])} seeds"
-                lacking.setdefault(cell["dataset"], {}).setdefault(found, []).append(cell["subject"])
-    except (KeyError, TypeError):  # no plan, or that of another version
-        return ["Not known: there is no plan.json."]
-    lines = [f"- {dataset}: {'; '.join(map(_lacking, cells.items()))}" for dataset, cells in lacking.items()]
-    return ["Of what the last of the published results planned:", "", *lines] if lines else ["Nothing."]
-
-
-def _lacking(cells: tuple[str, list[str]]) -> str:
-    found, names = cells
-    return f"{', '.join(names)}: {found}{' each' if len(names) > 1 else ''}"

@@ -12,7 +12,6 @@ from dekm.cli import main
 from dekm.errors import InputError
 from dekm.files import write_manifest
 from dekm.results.published import read_published
-from dekm.tables import publication
 from dekm.tables.publication import publish
 from tests.helpers.handmade import (
     MADE,
@@ -306,13 +305,15 @@ def test_a_plan_of_another_form_tells_nothing_of_what_is_missing(
     assert last in ("Not known: there is no plan.json.", "Nothing.")
 
 
-def test_a_killed_copy_leaves_the_set_as_it_was(
-    out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_error_on_the_way_leaves_the_set_as_it_was(out: Path, tmp_path: Path) -> None:
     before = contents(out)
-    monkeypatch.setattr(publication, "readme", lambda *_, **__: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        publish(write_part(tmp_path / "paper", SECOND), out, PAPER, METHODS, extend=True)
+
+    def fail(folder: Path) -> None:
+        assert (folder / "table3.csv").is_file()
+        raise OSError("full")
+
+    with pytest.raises(OSError, match="full"):
+        publish(write_part(tmp_path / "paper", SECOND), out, PAPER, METHODS, draw=fail, extend=True)
     assert contents(out) == before
     assert sorted(path.name for path in out.parent.iterdir()) == ["paper", "set"]
 
