@@ -90,7 +90,7 @@ def _fetch(address: str, cache: str) -> tuple[str, np.ndarray]:
     options: dict[str, Any] = {"target_column": None, "parser": "liac-arff", "n_retries": 1, "delay": 0.1}
     bunch = fetch_openml(**which, **options, data_home=cache)
     frame, label = bunch.data, bunch.details.get("default_target_attribute")
-    if (status := str(bunch.details.get("status"))) != "active":
+    if (status := str(bunch.details.get("status", "active"))) != "active":
         logger.warning("%s is %s on OpenML: its data may have mistakes", address, one_line(status))
     if not hasattr(frame, "columns"):
         raise InputError("it is stored sparse; a loader of your own can return its matrix.")
