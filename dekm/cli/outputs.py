@@ -114,11 +114,13 @@ def draw_tables(folder: Path) -> None:
     """Draw the figures of the tables in a folder, as PNG in its folder of figures."""
     from dekm.figures import write_figure
     from dekm.files import copy_file
+    from dekm.tables.publication import FIGURES_OF_TABLES
 
     with TemporaryDirectory() as drawn:
-        for name, inputs in {"cost": ["table3.csv", "further.csv"], "ranks": ["ranks.csv"]}.items():
-            if all((folder / table).is_file() for table in inputs):
-                write_figure(name, [folder / table for table in inputs], Path(drawn))
+        for name, tables in FIGURES_OF_TABLES.items():
+            inputs = [folder / table for table in tables]
+            if all(file.is_file() for file in inputs):
+                write_figure(name, inputs, Path(drawn))
         for figure in sorted(Path(drawn).glob("*.png")):
             copy_file(figure, folder / "figures" / figure.name)
 

@@ -30,6 +30,8 @@ TABLE2, TABLE3 = "table2.csv", "table3.csv"
 TABLES = ("table2", "table3", "further", "ranks", "claims", "verdicts", "origins", "partitions", "clusters_*")
 # What a published set consists of; other files in its folder are not touched.
 TABLE_FILES = tuple(f"{name}.{kind}" for name in TABLES for kind in ("csv", "md", "tex", "html"))
+# The figures that are drawn from tables of the set itself, and from which of them.
+FIGURES_OF_TABLES = {"cost": ("table3.csv", "further.csv"), "ranks": ("ranks.csv",)}
 OF_SEEDS = ("history/*.csv", "models/*.safetensors", "models/*.md", "pretrained/*/*/seed*/*")
 
 
@@ -140,7 +142,7 @@ def stale(out: Path, seeds: Sequence[Record], *, extend: bool) -> list[Path]:
     A set that is extended keeps what it has of the seeds that the results do not have again.
     """
     patterns = [*TABLE_FILES, *OF_SEEDS, "figures/*.png"]
-    of_tables = [f"figures/{name}.png" for name in ("cost", "ranks")]
+    of_tables = [f"figures/{name}.png" for name in FIGURES_OF_TABLES]
     if extend:
         made = [seed for seed in seeds if "origin" not in seed.facts]  # what was taken is the same
         models = [f"models/{seed.file_name}.*" for seed in made if seed.stage == "cluster"]

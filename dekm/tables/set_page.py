@@ -29,12 +29,12 @@ def set_page(name: str, seeds: pd.DataFrame, plan: Mapping[str, Any], *, with_ve
         "",
         "## Missing",
         "",
-        *missing(plan, seeds),
+        *missing_seeds(plan, seeds),
     ]
     return "\n".join(lines) + "\n"
 
 
-def missing(plan: Mapping[str, Any], seeds: pd.DataFrame) -> list[str]:
+def missing_seeds(plan: Mapping[str, Any], seeds: pd.DataFrame) -> list[str]:
     """One line per dataset whose planned cells lack seeds."""
     known = {(row.stage, row.dataset, row.subject, row.seed) for row in seeds.itertuples()}
     lacking: dict[str, dict[str, list[str]]] = {}
