@@ -30,10 +30,10 @@ STRATEGIES = (
     "4: random dimension of H",
     "5: all dimensions of H",
 )
-COINCIDE = (
-    "Strategies 3 and 5 nearly coincide: where all dimensions move to the centroid, rotating the embedding "
-    "by V does not change the loss,\nso both minimize the same one, from the same weights; only rounding "
-    "differs."
+SAME_LOSS = (
+    "Strategies 3 and 5 minimize one loss from the same weights: where all dimensions move to the centroid, "
+    "rotating the embedding by V\n"
+    "does not change it. They differ by rounding, which grows over the iterations."
 )
 PALETTE = (0, 1, 2, 4, 8)  # five of the colours that also differ in lightness
 
@@ -94,7 +94,7 @@ def draw(frame: pd.DataFrame, title: str = "") -> Figure:
             axes.set_ylabel(f"{metric.upper()} (%)")
             axes.margins(x=0.01)
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-        figure.suptitle(f"{title}\n{COINCIDE}", size=6.5)
+        figure.suptitle(f"{title}\n{SAME_LOSS}", size=6.5)
     return figure
 
 
