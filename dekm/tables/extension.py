@@ -19,9 +19,9 @@ CELL = ["stage", "dataset", "subject"]
 def seeds_to_keep(out: Path, ours: pd.DataFrame, results: ResultSet) -> pd.DataFrame:
     """The rows of ``runs.csv`` of a published set whose seeds ours lack, with the columns that are known.
 
-    `InputError` if a file of the set is damaged, or the seeds are of another experiment: with other data than
-    the results have, under another protocol, in a cell of ours with other settings, or from an autoencoder
-    that neither has.
+    `InputError` if a file of the set is damaged, a row of the tables is on data that the results lack, or the
+    seeds are of another experiment: with other data than the results have, under another protocol, in a cell
+    of ours with other settings, or from an autoencoder that neither has.
     """
     theirs = read_seeds(out)
     theirs = theirs[[name for name in theirs if name in ours or name in BOUNDS]]
@@ -30,7 +30,8 @@ def seeds_to_keep(out: Path, ours: pd.DataFrame, results: ResultSet) -> pd.DataF
     kept = theirs[~is_ours]
     check_files(out, kept)
     data = {name: read_facts(results.data(name)).get("digest") for name in sorted(set(kept["dataset"]))}
-    if lacking := [name for name, digest in data.items() if digest is None]:
+    of_tables = set(kept.loc[(kept["stage"] == "cluster") & (kept["in_table"] == "True"), "dataset"])
+    if lacking := [name for name, digest in data.items() if digest is None and name in of_tables]:
         problem = f"{out} has seeds on {', '.join(lacking)}, of which {results.path} has no prepared data"
         raise InputError(f"{problem}. The tables of an extended set need them: prepare them there.")
     if not (protocol := ours["protocol"].iloc[0]):
@@ -39,7 +40,8 @@ def seeds_to_keep(out: Path, ours: pd.DataFrame, results: ResultSet) -> pd.DataF
     starts = {"", *(key for table in (ours, kept) for key in table.loc[table["stage"] == "pretrain", "key"])}
     for row in kept.to_dict("records"):
         cell = cells.get(cell_of(row), row)
-        here = {"data": data[row["dataset"]], "protocol": protocol, "deviation": cell["deviation"]}
+        here = {"data": data[row["dataset"]] or row["data"], "protocol": protocol}
+        here["deviation"] = cell["deviation"]
         here["settings"] = json.loads(cell["settings"])
         found = {**row, "settings": json.loads(row["settings"])}
         differs = [name for name in here if found[name] != here[name]]

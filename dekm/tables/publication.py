@@ -106,11 +106,12 @@ def order_of_tables(
     clustered = seeds[seeds["stage"] == "cluster"]
     found = {*clustered["dataset"]}
     datasets = dict.fromkeys([*labels.datasets, *clustered["dataset"]])
-    of_table = clustered.loc[clustered["in_table"].astype(str) == "True", "subject"]
-    wanted = {*methods, *of_table}
-    rows = dict.fromkeys([*methods, *labels.methods, *of_table])
+    of_table = clustered[clustered["in_table"].astype(str) == "True"]
+    wanted = {*methods, *of_table["subject"]}
+    rows = dict.fromkeys([*methods, *labels.methods, *of_table["subject"]])
+    shown = {name for name in found if is_in_tables(results, name, default=name in {*of_table["dataset"]})}
     return (
-        [name for name in datasets if name in found and is_in_tables(results, name)],
+        [name for name in datasets if name in shown],
         [name for name in rows if name in wanted],
     )
 
@@ -182,9 +183,13 @@ def publish_pretrained(results: Path, out: Path, architecture: str) -> None:
         read_record(folder.path).checked("autoencoder")
 
 
-def is_in_tables(results: ResultSet, dataset: str) -> bool:
-    """Whether a dataset was not run for Figure 1 alone, which shows some of the classes."""
-    return read_facts(results.data(dataset)).get("n_classes") is None
+def is_in_tables(results: ResultSet, dataset: str, *, default: bool) -> bool:
+    """Whether a dataset was not run for Figure 1 alone, which shows some of the classes.
+
+    `default` without the data, as a set that is extended has rows of data that the results lack.
+    """
+    facts = read_facts(results.data(dataset))
+    return facts.get("n_classes") is None if facts else default
 
 
 def published_seeds(results: ResultSet, stage: str) -> Iterator[Record]:

@@ -186,6 +186,20 @@ def test_seeds_of_another_experiment_do_not_stay_and_nothing_changes(
     assert contents(out) == before
 
 
+def test_the_run_of_figure_1_stays_without_its_data(tmp_path: Path) -> None:
+    """A configuration without figures cannot prepare them, and no table needs them."""
+    first, out = write_part(tmp_path / "first" / "paper", {("usps", "dec"): [0]}), tmp_path / "out"
+    write_facts(first, "fig1", n_classes=4)
+    write_run(first, "fig1", "dekm", [0], [[0.0]], make_history([0.1, 0.7]))
+    write_summary(first, "fig1", "dekm", [{"acc": 0.7, "nmi": 0.7, "seconds": 1.0}], in_table=False)
+    publish(first, out, PAPER, METHODS)
+    second = write_part(tmp_path / "second" / "paper", {("usps", "dec"): [1]})
+    publish(second, out, PAPER, METHODS, extend=True)
+    assert (out / "history" / "fig1-dekm-s0.csv").is_file()
+    assert set(pd.read_csv(out / "runs.csv").query("stage == 'cluster'")["dataset"]) == {"fig1", "usps"}
+    assert set(pd.read_csv(out / "table3.csv")["dataset"]) == {"usps"}
+
+
 @pytest.mark.parametrize(
     ("column", "value", "expected"),
     [
