@@ -125,7 +125,7 @@ def _legend(y: np.ndarray | None) -> list[Line2D]:
     hollow: dict[str, Any] = {"color": "white", "markeredgecolor": INK, "linestyle": ""}
     marks = [Line2D([], [], marker="o", markersize=4, label="centroid", **hollow)]
     if y is not None:
-        marks.append(Line2D([], [], marker="D", markersize=4, label="in another cluster", **hollow))
+        marks.append(Line2D([], [], marker="h", markersize=4.5, label="in another cluster", **hollow))
     return [*points, *marks, Line2D([], [], color=INK, label="last eigenvector")]
 
 

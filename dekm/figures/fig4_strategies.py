@@ -33,7 +33,7 @@ STRATEGIES = (
 SAME_LOSS = (
     "Strategies 3 and 5 minimize one loss from the same weights: where all dimensions move to the centroid, "
     "rotating the embedding by V\n"
-    "does not change it. They differ by rounding, which grows over the iterations."
+    "does not change it. They differ by rounding only, until that leads K-means to another partition."
 )
 PALETTE = (0, 1, 2, 4, 8)  # five of the colours that also differ in lightness
 
@@ -92,7 +92,7 @@ def draw(frame: pd.DataFrame, title: str = "") -> Figure:
                 )
             label_iterations(axes)
             axes.set_ylabel(f"{metric.upper()} (%)")
-            axes.margins(x=0.01)
+            axes.margins(x=0.03)
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
         figure.suptitle(f"{title}\n{SAME_LOSS}", size=6.5)
     return figure
