@@ -1,4 +1,4 @@
-"""Draw the README's picture of results/reference beside the paper, and write the table of its page.
+"""Draw the README's picture of results/reference/paper beside the paper, and write the tables of both pages.
 
 python docs/images/ours_vs_paper.py
 """
@@ -15,25 +15,18 @@ import pandas as pd
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "results" / "reference"
-SETS = ("paper", "four_datasets", "news20")  # a cell is that of the first set with the most seeds
-TABLE = re.compile(r"^\| \|.*\n\|---.*\n(?:\|.*\n)+", re.M)  # of every score, on the page
-KEYS = ["dataset", "method", "metric"]
+CELLS = REFERENCE / "paper" / "table3.csv"
+PAGES = {  # and the rows of their tables; () are all
+    ROOT / "README.md": ("DEKM", "DCEC", "K-means", "UMAP+GMM", "N2D"),
+    REFERENCE / "README.md": (),
+}
+TABLE = re.compile(r"^\| \| MNIST .*\n\|---.*\n(?:\|.*\n)+", re.M)  # of scores, on a page
 OURS, OTHERS, PAPER = "#2f7fd0", "#4f5a66", "#c4ccd6"
-
-
-def front(table: str) -> pd.DataFrame:
-    """The cells of a table of the sets that the README shows."""
-    files = [REFERENCE / name / table for name in SETS]
-    cells = pd.concat([pd.read_csv(file) for file in files], ignore_index=True)
-    seeds = cells["n_seeds"].fillna(0)
-    found = cells.loc[seeds.sort_values(ascending=False, kind="stable").index].drop_duplicates(KEYS)
-    order = cells.drop_duplicates(KEYS)[KEYS]  # that of the tables
-    return order.merge(found, on=KEYS)
 
 
 def accuracies() -> pd.DataFrame:
     """What is drawn: mean and standard deviation of ACC here and the paper's, in percent."""
-    cells = front("table3.csv").query("metric == 'acc'")
+    cells = pd.read_csv(CELLS).query("metric == 'acc'")
     with_paper = cells.dropna(subset="paper")
     of_paper = cells["method"].isin(with_paper["method"]) & cells["dataset"].isin(with_paper["dataset"])
     cells = cells[of_paper].dropna(subset=["mean", "paper"], how="all")
@@ -41,14 +34,16 @@ def accuracies() -> pd.DataFrame:
     return cells[columns].round(2).reset_index(drop=True)
 
 
-def table_of_page() -> str:
-    """ACC/NMI of all cells in Markdown, with the paper's numbers in brackets; a dash if one was not run."""
-    cells = front("table3.csv")
-    cells = cells[cells["metric"].isin(["acc", "nmi"])]
+def table_of_page(methods: tuple[str, ...] = ()) -> str:
+    """ACC/NMI in Markdown, of all methods or those with these labels, with the paper's numbers in brackets.
+
+    A cell that was not run has a dash.
+    """
+    cells = pd.read_csv(CELLS).query("metric in ['acc', 'nmi']")
     of_paper = cells.dropna(subset="paper")["dataset_label"]
     datasets = list(dict.fromkeys([*of_paper, *cells["dataset_label"]]))
     lines = [f"| | {' | '.join(datasets)} |", "|---" * (len(datasets) + 1) + "|"]
-    for method in dict.fromkeys(cells["method_label"]):
+    for method in methods or dict.fromkeys(cells["method_label"]):
         row = cells[cells["method_label"] == method]
         scores = [score(row[row["dataset_label"] == dataset]) for dataset in datasets]
         lines.append(f"| {method} | {' | '.join(scores)} |")
@@ -78,7 +73,7 @@ def draw(cells: pd.DataFrame) -> plt.Figure:
         axis.hlines(places, rows["mean"], rows["paper"], color=PAPER, linewidth=4, zorder=1)
         for is_ours, color in ((True, OURS), (False, OTHERS)):
             chosen = rows["method_label"].str.startswith("DEKM") == is_ours
-            label = "DEKM here, mean ± sd" if is_ours else "the other methods here"
+            label = "DEKM and DEKM_F here, mean ± sd" if is_ours else "the other methods here"
             points = rows["mean"][chosen], places[chosen]
             axis.errorbar(*points, xerr=rows["sd"][chosen], fmt="o", color=color, label=label, zorder=2)
         paper = {"markerfacecolor": "none", "markersize": 8, "color": "black", "label": "the paper"}
@@ -94,10 +89,15 @@ def draw(cells: pd.DataFrame) -> plt.Figure:
     return figure
 
 
-if __name__ == "__main__":
-    table = accuracies()
-    table.to_csv(Path(__file__).with_suffix(".csv"), index=False)
-    page = REFERENCE / "README.md"
+def insert_table(page: Path, methods: tuple[str, ...]) -> None:
+    """Replace the table of scores of a page."""
     text = page.read_text(encoding="utf-8")
-    page.write_text(TABLE.sub(lambda _: table_of_page(), text), encoding="utf-8")
-    draw(table).savefig(Path(__file__).with_suffix(".png"), dpi=150, metadata={"Software": None})
+    page.write_text(TABLE.sub(lambda _: table_of_page(methods), text), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    drawn = accuracies()
+    drawn.to_csv(Path(__file__).with_suffix(".csv"), index=False)
+    draw(drawn).savefig(Path(__file__).with_suffix(".png"), dpi=150, metadata={"Software": None})
+    for page, methods in PAGES.items():
+        insert_table(page, methods)
