@@ -114,7 +114,7 @@ def draw_tables(folder: Path) -> None:
     """Draw the figures of the tables in a folder, as PNG in its folder of figures."""
     from dekm.figures import write_figure
     from dekm.files import copy_file
-    from dekm.tables.publication import FIGURES_OF_TABLES
+    from dekm.results.result_set import FIGURES_OF_TABLES
 
     with TemporaryDirectory() as drawn:
         for name, tables in FIGURES_OF_TABLES.items():

@@ -16,6 +16,8 @@ from dekm.results.seed import SeedFolder
 logger = logging.getLogger(__name__)
 
 OUTPUTS = ("tables", "figures")
+# The figures that are drawn from finished tables, and from which of them.
+FIGURES_OF_TABLES = {"ranks": ("ranks.csv",), "cost": ("table3.csv", "further.csv")}
 RESERVED = ("mlartifacts", "reference", "damaged")  # folders beside the results that are none
 RUN_OF_PAGE = '<meta name="run" content="{}">'  # near the start of a page, with the id of the run
 PATTERNS = {"pretrain": "pretrained/*/*", "cluster": "runs/*/*"}

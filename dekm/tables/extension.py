@@ -40,9 +40,12 @@ def seeds_to_keep(out: Path, ours: pd.DataFrame, results: ResultSet) -> pd.DataF
     starts = {"", *(key for table in (ours, kept) for key in table.loc[table["stage"] == "pretrain", "key"])}
     for row in kept.to_dict("records"):
         cell = cells.get(cell_of(row), row)
-        here = {"data": data[row["dataset"]] or row["data"], "protocol": protocol}
-        here["deviation"] = cell["deviation"]
-        here["settings"] = json.loads(cell["settings"])
+        here = {
+            "data": data[row["dataset"]] or row["data"],  # of Figure 1 the results may have none
+            "protocol": protocol,
+            "deviation": cell["deviation"],
+            "settings": json.loads(cell["settings"]),
+        }
         found = {**row, "settings": json.loads(row["settings"])}
         differs = [name for name in here if found[name] != here[name]]
         other = [f"{name} {shown(found[name])}, not {shown(here[name])}" for name in differs]

@@ -14,7 +14,7 @@ from dekm.files.leftovers import remove, remove_dead, temporary_path
 from dekm.markup import to_csv
 from dekm.results.published import FILE, runs_of
 from dekm.results.record import Record, read_record
-from dekm.results.result_set import ResultSet
+from dekm.results.result_set import FIGURES_OF_TABLES, ResultSet
 from dekm.results.runs import CellKey
 from dekm.results.status import read_or_empty
 from dekm.tables import write_table2, write_table3
@@ -30,8 +30,6 @@ TABLE2, TABLE3 = "table2.csv", "table3.csv"
 TABLES = ("table2", "table3", "further", "ranks", "claims", "verdicts", "origins", "partitions", "clusters_*")
 # What a published set consists of; other files in its folder are not touched.
 TABLE_FILES = tuple(f"{name}.{kind}" for name in TABLES for kind in ("csv", "md", "tex", "html"))
-# The figures that are drawn from tables of the set itself, and from which of them.
-FIGURES_OF_TABLES = {"cost": ("table3.csv", "further.csv"), "ranks": ("ranks.csv",)}
 OF_SEEDS = ("history/*.csv", "models/*.safetensors", "models/*.md", "pretrained/*/*/seed*/*")
 
 
@@ -109,9 +107,9 @@ def order_of_tables(
     of_table = clustered[clustered["in_table"].astype(str) == "True"]
     wanted = {*methods, *of_table["subject"]}
     rows = dict.fromkeys([*methods, *labels.methods, *of_table["subject"]])
-    shown = {name for name in found if is_in_tables(results, name, default=name in {*of_table["dataset"]})}
+    of_rows = {*of_table["dataset"]}
     return (
-        [name for name in datasets if name in shown],
+        [name for name in datasets if name in found and is_in_tables(results, name, default=name in of_rows)],
         [name for name in rows if name in wanted],
     )
 
@@ -143,8 +141,8 @@ def stale(out: Path, seeds: Sequence[Record], *, extend: bool) -> list[Path]:
     A set that is extended keeps what it has of the seeds that the results do not have again.
     """
     patterns = [*TABLE_FILES, *OF_SEEDS, "figures/*.png"]
-    of_tables = [f"figures/{name}.png" for name in FIGURES_OF_TABLES]
     if extend:
+        of_tables = [f"figures/{name}.png" for name in FIGURES_OF_TABLES]
         made = [seed for seed in seeds if "origin" not in seed.facts]  # what was taken is the same
         models = [f"models/{seed.file_name}.*" for seed in made if seed.stage == "cluster"]
         places = [Path(*seed.parts[-4:]) for seed in made if seed.stage == "pretrain"]

@@ -25,6 +25,7 @@ from dekm.experiment.provenance import (
 )
 from dekm.files import digest, files_digest, write_json
 from dekm.methods import STRATEGIES
+from dekm.results.result_set import FIGURES_OF_TABLES
 from dekm.tracking.server import PENDING, default_store, read_store
 
 for folder in (ROOT, Path.cwd()):

@@ -94,13 +94,10 @@ for figure, (
             "python -m dekm figure {params.figure} {params.read:q} --out {params.folder:q} 2> {log:q}"
 
 
-# The figures of finished tables: the tables that each reads, and its name in the report.
-FIGURES_OF_TABLES = {
-    "ranks": (["ranks.csv"], "mean ranks"),
-    "cost": (["table3.csv", "further.csv"], "accuracy against time"),
-}
+# The names of the figures of finished tables in the report.
+LABELS_OF_TABLES = {"ranks": "mean ranks", "cost": "accuracy against time"}
 
-for figure, (tables, label) in FIGURES_OF_TABLES.items():
+for figure, tables in FIGURES_OF_TABLES.items():
 
     rule:
         name:
@@ -113,7 +110,7 @@ for figure, (tables, label) in FIGURES_OF_TABLES.items():
                 patterns=["{figure}.png"],
                 caption=f"../report/{figure}.rst",
                 category="Figures",
-                labels={"figure": label},
+                labels={"figure": LABELS_OF_TABLES[figure]},
             ),
         log:
             f"{RESULTS}/logs/figures/{figure}.log",
@@ -123,7 +120,7 @@ for figure, (tables, label) in FIGURES_OF_TABLES.items():
             figure=figure,
             sources=source_digest(f"dekm.figures.{figure}"),
         message:
-            f"Draw {label}"
+            f"Draw {LABELS_OF_TABLES[figure]}"
         shell:
             "mkdir -p {output:q} && python -m dekm figure {params.figure} {input:q} --out {output:q} 2> {log:q}"
 
