@@ -37,6 +37,10 @@ class InputError(ValueError):
         super().__init__(without_secrets(text))
 
 
+class DivergedError(InputError, FloatingPointError):
+    """A training has diverged. With another seed it may not, so a cell counts its other seeds."""
+
+
 def unknown_name(place: str, name: object, valid: Sequence[str]) -> str:
     """What is wrong with a name that is not among the valid ones, with the closest of them as a hint.
 

@@ -188,7 +188,7 @@ def test_runs_on_other_data_than_those_prepared_now_do_not_count(
 def test_a_summary_holds_no_score_that_could_be_printed(results: Path) -> None:
     before = table(results)
     file = results / "runs/digits/dekm/summary.json"
-    assert read_json(file).keys() == {"seeds"}
+    assert read_json(file).keys() == {"seeds", "failed"}
     assert all(entry.keys() == {"key", "id"} for entry in read_json(file)["seeds"].values())
     write_json(file, read_json(file) | {"acc": 0.123, "label": "Other"})
     pd.testing.assert_frame_equal(table(results), before)

@@ -135,13 +135,13 @@ def figure(name: str, inputs: list[Path], out: Path) -> None:
 def explore(run: Path, out: Path | None) -> None:
     """Write the page of a run, and print its path."""
     from dekm.figures.explore import write_page
-    from dekm.results.record import read_record
+    from dekm.results.folders import read_run
     from dekm.results.result_set import ResultSet
 
-    record = read_record(run)
+    record = read_run(run)
     results = ResultSet(Path(*record.parts[:-4]))
     target = out or results.page_of_run(record.facts["dataset"], record.subject)
-    write_page(run, target)
+    write_page(record.path, target)
     print(target)
 
 

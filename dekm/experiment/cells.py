@@ -119,8 +119,7 @@ class Cell:
                 job = Job(seed, folder, live, checkpoint)
                 with live.writing():
                     make(job)
-                known["warnings"] = job.warnings
-                write_json(folder.file("facts"), known | facts(hardware(device)))
+                write_json(folder.file("facts"), known | job.found | facts(hardware(device)))
                 self._check_superseded(seed, started)
             self.folder.summary_file.unlink(missing_ok=True)  # it counts the seed that was replaced
             checkpoint_file.unlink(missing_ok=True)
@@ -141,10 +140,21 @@ class Cell:
                 lock.release()
 
     def _summarize(self) -> None:
-        """Write which seeds count; their ids make the file, and so what is made of it, new with a new run."""
-        ids = {seed: self.folder.seed(seed).facts["id"] for seed in self.inputs}
-        counted = {str(seed): {"key": self.key(seed), "id": id_} for seed, id_ in ids.items()}
-        write_json(self.folder.summary_file, {"seeds": counted})
+        """Write which seeds count and which have failed; `InputError` if all have.
+
+        Their ids make the file, and so what is made of it, new with a new run.
+        """
+        seeds = {seed: self.folder.seed(seed) for seed in self.inputs}
+        failed = [seed for seed, folder in seeds.items() if folder.failure]
+        if len(failed) == len(seeds):
+            raise InputError(seeds[failed[0]].failure)
+        for seed in failed:
+            logger.warning("%s", seeds[seed].failure)
+        lists: dict[str, dict[str, Any]] = {"seeds": {}, "failed": {}}
+        for seed, folder in seeds.items():
+            entry = {"key": self.key(seed), "id": folder.facts["id"]}
+            lists["failed" if seed in failed else "seeds"][str(seed)] = entry
+        write_json(self.folder.summary_file, lists)
 
 
 @dataclass(frozen=True)
@@ -155,7 +165,7 @@ class Job:
     folder: SeedFolder  # to write its files into
     live: Live  # shows where the job is
     checkpoint: Checkpoint  # keeps the state of the training
-    warnings: list[str] = field(default_factory=list)  # what the seed warns of, for its facts
+    found: dict[str, Any] = field(default_factory=dict)  # what is known at the end, for the facts
 
 
 def checkpoint_key(key: str, device: str) -> str:

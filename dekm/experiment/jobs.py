@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dekm.datasets import prepared
-from dekm.errors import InputError, shown
+from dekm.errors import InputError, first_line, shown, without_secrets
 from dekm.experiment.cells import Cell, Job
 from dekm.experiment.checkpoints import RecordedCheckpoint
 from dekm.experiment.config import with_embedding_dim
@@ -25,7 +25,7 @@ from dekm.experiment.estimators import (
 )
 from dekm.experiment.history import Epochs, History, Scorer
 from dekm.experiment.provenance import method_sources, pretraining_sources
-from dekm.experiment.records import write_estimator, write_pretraining, write_run
+from dekm.experiment.records import write_estimator, write_failure, write_pretraining, write_run
 from dekm.experiment.starts import (
     describe_parameters,
     find_published,
@@ -43,6 +43,7 @@ from dekm.results.published import MAX_SEED
 from dekm.results.record import Record
 from dekm.results.result_set import ResultSet
 from dekm.results.runs import read_runs
+from dekm.results.seed import FAILED
 from dekm.scaling import InputScaling
 
 logger = logging.getLogger(__name__)
@@ -176,8 +177,13 @@ def cluster_cell(
         checkpoint = NO_CHECKPOINT if network else RecordedCheckpoint(job.checkpoint, history)
         if network or not takes_checkpoint(estimator):
             logger.info("no checkpoints: an interrupted run of this method starts from its beginning")
-        fitted = fit(estimator, X, start, history, checkpoint)
-        job.warnings.extend(fitted.warnings)
+        try:
+            fitted = fit(estimator, X, start, history, checkpoint)
+        except FloatingPointError as error:  # such as `DivergedError`
+            job.found[FAILED] = without_secrets(first_line(error))
+            write_failure(job.folder, scorer)
+            return
+        job.found["warnings"] = fitted.warnings
         if job.seed in with_model:
             write_estimator(job.folder, estimator, scaling, data.get("features") if X.ndim == 2 else None)
         write_run(job.folder, fitted, X, scorer, samples)

@@ -69,6 +69,13 @@ def write_run(folder: SeedFolder, fit: Fit, X: Any, scorer: Scorer, samples: Sam
     write_json(folder.file("metrics"), final_metrics(fit, X, scorer.y))
 
 
+def write_failure(folder: SeedFolder, scorer: Scorer) -> None:
+    """Write what is known of a run whose fit has failed: its history so far, and its costs."""
+    history = scorer.history
+    write_csv(folder.file("history"), scorer.rows(history.points))
+    write_json(folder.file("metrics"), {"seconds": history.seconds(), "peak_memory": peak_memory()})
+
+
 def write_clusters(folder: SeedFolder, fit: Fit, samples: SampleNames) -> None:
     """Write the table of clusters; a sample of no cluster has neither distance nor margin."""
     distances, margins = distances_and_margins(fit.embedding, fit.members, fit.centers)

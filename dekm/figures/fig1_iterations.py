@@ -30,7 +30,7 @@ from dekm.figures.style import (
     tint,
 )
 from dekm.files.writing import write_bytes
-from dekm.results.record import read_record
+from dekm.results.folders import read_run
 
 PIXELS = 300  # resolution of the background, per side
 FRAME_SIDE = 3.6  # inches
@@ -165,7 +165,7 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
     ``fig1.csv`` has one row per iteration (scores, arrow of the last eigenvector); ``fig1_points.csv`` has
     the points of the panels. `InputError` if the input is not the folder of such a run.
     """
-    run = read_record(single_input(inputs, "the folder of a run"))
+    run = read_run(single_input(inputs, "the folder of a run"))
     frames, y = read_frames(run)
     chosen = nearest_frames(frames)
     save(draw(chosen, y, describe_run(run)), folder, "fig1")

@@ -15,7 +15,8 @@ from dekm.errors import InputError
 from dekm.figures.classes import are_short, class_legend, class_names, scatter_classes, write_class_names
 from dekm.figures.sources import describe_data
 from dekm.figures.style import COLUMN, new_figure, percent, remove_ticks, save, save_data, style
-from dekm.results.record import Record, read_record
+from dekm.results.folders import read_run
+from dekm.results.record import Record
 
 MAX_POINTS = 10_000
 PERPLEXITY = 30
@@ -85,7 +86,7 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
     """
     if not 1 <= len(inputs) <= 8:
         raise InputError(f"{len(inputs)} inputs should be 1 to 8: folders of runs.")
-    runs = [read_record(path) for path in inputs]
+    runs = [read_run(path) for path in inputs]
     if len({run.facts["data"] for run in runs}) > 1:
         raise InputError("the runs should be on the same data: their digests differ.")
     embeddings = [run.embedding() for run in runs]

@@ -22,7 +22,8 @@ from dekm.figures.style import (
     save_data,
     style,
 )
-from dekm.results.record import Record, read_record
+from dekm.results.folders import read_run
+from dekm.results.record import Record
 
 logger = logging.getLogger(__name__)
 
@@ -94,7 +95,7 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
     and for a method without iterations only ``curves.csv``. With true labels ``purity.csv`` has the size,
     main class and purity of each cluster. `InputError` if the folder is not a complete run.
     """
-    run = read_record(single_input(inputs, "the folder of a run"))
+    run = read_run(single_input(inputs, "the folder of a run"))
     title = ", ".join(filter(None, (describe_run(run), percent(run.metrics))))
     history = read_history(run)
     save_data(history, folder, "curves")

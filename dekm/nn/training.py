@@ -7,7 +7,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from dekm.concurrency import yield_turn
-from dekm.errors import InputError
+from dekm.errors import DivergedError
 from dekm.nn.allocator import keep_freed_memory
 from dekm.nn.capture import WARM_UP, CapturedStep
 from dekm.nn.device import precision_of_steps, tensor_cores
@@ -114,7 +114,7 @@ def train(step: Step, stream: Iterable[Int[Tensor, " b"]]) -> float:
 
     Raises
     ------
-    InputError
+    DivergedError
         If the loss or a parameter is no longer finite.
     """
     losses = []
@@ -125,7 +125,7 @@ def train(step: Step, stream: Iterable[Int[Tensor, " b"]]) -> float:
     mean = torch.stack(losses).mean()
     finite = torch.stack([mean.isfinite(), *(value.isfinite().all() for value in step.parameters)])
     if not finite.all():
-        raise InputError(
+        raise DivergedError(
             f"The training diverged with lr={step.lr}: the loss or a weight is not finite (mean loss "
             f"{float(mean)}). Try a smaller lr, or samples scaled to [0, 1]."
         )

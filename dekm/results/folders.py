@@ -51,18 +51,20 @@ class CellFolder:
         """File of the state of a seed that is being made, from which an interrupted job continues."""
         return self.path / f".seed{seed}.checkpoint.safetensors"
 
-    def counted(self) -> dict[str, dict[str, str]]:
-        """The key and the id of each seed that counts, by its number."""
+    def counted(self, *, failed: bool = False) -> dict[str, dict[str, str]]:
+        """The key and the id of each seed that counts, by number; with `failed` of those that failed too."""
         remedy = f"Run '{self.seed(0).command}' again: it makes the summary again from the seeds."
-        seeds: dict[str, dict[str, str]] = read_json(self.summary_file, {"seeds": dict}, remedy)["seeds"]
+        summary = {"failed": {}, **read_json(self.summary_file, {"seeds": dict}, remedy)}
+        check_fields(self.summary_file, summary, {"failed": dict}, remedy)
+        seeds: dict[str, dict[str, str]] = summary["seeds"] | (summary["failed"] if failed else {})
         for seed, entry in seeds.items():
             if not (seed.isdecimal() and isinstance(entry, dict)):
                 raise damaged(self.summary_file, f"the entry of seed {shown(seed)} is none", remedy)
             check_fields(self.summary_file, entry, {"key": str, "id": str}, remedy)
         return seeds
 
-    def seeds(self) -> list[Record]:
-        """The seeds that count.
+    def seeds(self, *, failed: bool = False) -> list[Record]:
+        """The seeds that count; with `failed` those that failed too.
 
         Raises
         ------
@@ -71,7 +73,7 @@ class CellFolder:
         """
         if not self.summary_file.is_file():
             raise InputError(f"{self.path} should be the folder of a cell; it holds no summary.json.")
-        return [self.record(seed, entry) for seed, entry in self.counted().items()]
+        return [self.record(seed, entry) for seed, entry in self.counted(failed=failed).items()]
 
     def record(self, seed: str, entry: Mapping[str, str]) -> Record:
         """A complete seed; what its entry in the summary, if it has one, says of it has to be true."""
@@ -80,3 +82,9 @@ class CellFolder:
             problem = f"{record.path} is not the run that {self.summary_file} counts: it was replaced"
             raise InputError(f"{problem}. {record.remedy}")
         return record
+
+
+def read_run(path: Path) -> Record:
+    """The run in the folder of a seed, or the first that counts in that of a cell; else `InputError`."""
+    cell = CellFolder(path)
+    return cell.seeds()[0] if cell.summary_file.is_file() else read_record(path)

@@ -15,6 +15,7 @@ from dekm.markup import CONTROL, from_csv_cell
 from dekm.results.record import Record
 from dekm.results.result_set import ResultSet, checked_name
 from dekm.results.runs import CellKey
+from dekm.results.seed import FAILED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +67,7 @@ class PublishedRun(Record):
 
     @property
     def warnings(self) -> list[str]:
-        """What the run has warned of."""
+        """What the fit has warned of."""
         return list(json.loads(self.row["warnings"])) if self.row["warnings"] else []
 
 
@@ -124,7 +125,7 @@ def _read(folder: Path, needed: tuple[str, ...]) -> "pd.DataFrame":
         raise InputError(f"{file} is of another version: it lacks the columns {', '.join(missing)}. {REMEDY}")
     if not (folder / MANIFEST).is_file():  # publish writes it last
         raise InputError(f"{folder} is no whole set: it holds no {MANIFEST}. {REMEDY}")
-    texts = [*KEYS, *ADDED, *(name for name in MADE if name in known)]
+    texts = [*KEYS, *ADDED, *(name for name in (*MADE, FAILED) if name in known)]
     metrics = [name for name in BOUNDS if name in known]
     filled = ["stage", "dataset", "subject", "data", "label", "in_table", "seed"]
     filled += [name for name in ("settings", "finite") if name in needed]
@@ -147,7 +148,7 @@ def _check_texts(file: Path, table: "pd.DataFrame") -> None:
         **dict.fromkeys(("dataset", "subject"), (_is_name, "a name of letters, digits, _ and -")),
         "stage": (lambda value: value in ("cluster", "pretrain"), "cluster or pretrain"),
         **dict.fromkeys(("in_table", "finite"), (lambda value: value in ("True", "False"), "True or False")),
-        "deviation": (_is_text, f"a text of at most {LONGEST_TEXT:,} characters"),
+        **dict.fromkeys(("deviation", FAILED), (_is_text, f"a text of at most {LONGEST_TEXT:,} characters")),
         "settings": (_is_object, "a JSON object"),
         "warnings": (_is_list_of_texts, "a JSON list of texts"),
     }

@@ -46,7 +46,7 @@ class Record(SeedFolder):
         """
         file = self.file(name)
         if not file.is_file():
-            raise InputError(f"{file} does not exist. {self.remedy}")
+            raise InputError(f"{file} does not exist. {self.failure or self.remedy}")
         check_file(file, self.remedy)
         return file
 
@@ -70,14 +70,9 @@ class Record(SeedFolder):
 
     @property
     def is_finite(self) -> bool:
-        """Whether no score of a run is missing, infinite or NaN."""
+        """Whether a run has a partition, and no score is missing, infinite or NaN."""
         values = [self.metrics[name] for name in ("acc", "nmi", "inertia") if name in self.metrics]
-        return all(value is not None and math.isfinite(value) for value in values)
-
-    @property
-    def warnings(self) -> list[str]:
-        """What the run has warned of."""
-        return self.facts.get("warnings", [])
+        return not self.failure and all(value is not None and math.isfinite(value) for value in values)
 
     @property
     def data_facts(self) -> dict[str, Any]:
@@ -205,10 +200,11 @@ def read_record(path: Path) -> Record:
 
 
 def describe_warnings(runs: Iterable[Record]) -> str:
-    """What the runs of a cell warn of, in the words of the first that does; empty if none does."""
+    """Why runs of a cell failed, and what they warn of, in the words of the first that does; or empty."""
     found = list(runs)
+    texts = [run.failure for run in found if run.failure]
     warned = [run for run in found if run.warnings]
-    if not warned:
-        return ""
-    text = " ".join(warned[0].warnings).removesuffix(".")
-    return f"{len(warned)} of {len(found)} seeds warn, seed {warned[0].facts['seed']}: {text}"
+    if warned:
+        text = " ".join(warned[0].warnings).removesuffix(".")
+        texts.append(f"{len(warned)} of {len(found)} seeds warn, seed {warned[0].facts['seed']}: {text}")
+    return "; ".join(texts)

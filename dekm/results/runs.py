@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -28,6 +28,7 @@ class Runs:
     cells: Mapping[CellKey, list[Record]]  # the runs of each finished cell, by dataset and method
     # what is wrong with the seeds or the summary of a cell that has them and does not count, a line each
     problems: Mapping[CellKey, list[str]]
+    failed: Mapping[CellKey, list[Record]] = field(default_factory=dict)  # the runs without a partition
 
     def of_dataset(self, dataset: str) -> dict[str, list[Record]]:
         """The runs on a dataset by method, without those of figures alone."""
@@ -36,9 +37,14 @@ class Runs:
 
     def joined(self, more: Mapping[CellKey, Sequence[Record]]) -> "Runs":
         """These and more runs, by seed within each cell."""
-        cells = {cell: [*self.cells.get(cell, ()), *more.get(cell, ())] for cell in {**self.cells, **more}}
-        in_order = {cell: sorted(runs, key=lambda run: run.facts["seed"]) for cell, runs in cells.items()}
-        return Runs(in_order, self.problems)
+        cells: dict[CellKey, list[Record]] = {}
+        failed: dict[CellKey, list[Record]] = {}
+        for cell in {**self.cells, **more}:
+            runs = (*self.cells.get(cell, ()), *self.failed.get(cell, ()), *more.get(cell, ()))
+            in_order = sorted(runs, key=lambda run: run.facts["seed"])
+            cells[cell] = [run for run in in_order if not run.failure]
+            failed[cell] = [run for run in in_order if run.failure]
+        return Runs(cells, self.problems, failed)
 
     @cached_property
     def table(self) -> "pd.DataFrame":
@@ -72,7 +78,7 @@ def read_runs(
 
     By default those of all datasets and methods.
     """
-    runs, problems = {}, {}
+    runs, problems = dict[CellKey, list[Record]](), {}
     for folder in results.finished_cells():
         dataset, method = folder.name
         if (datasets is None or dataset in datasets) and (methods is None or method in methods):
@@ -81,7 +87,7 @@ def read_runs(
                 problems[folder.name] = found
     for line in [line for lines in problems.values() for line in lines]:
         logger.warning("%snot counted: %s", WARNING, line)
-    return Runs(runs, problems)
+    return Runs({}, problems).joined(runs)
 
 
 def mean_accuracy(cells: Mapping[str, Sequence[Record]]) -> dict[str, float]:
@@ -94,11 +100,11 @@ def mean_accuracy(cells: Mapping[str, Sequence[Record]]) -> dict[str, float]:
 
 
 def read_cell(folder: CellFolder) -> tuple[list[Record], list[str]]:
-    """The runs of a cell, and what is wrong with those that do not count."""
+    """The runs of a cell, failed ones too, and what is wrong with those that cannot be read."""
     records: list[Record] = []
     problems: list[str] = []
     try:
-        counted = folder.counted()
+        counted = folder.counted(failed=True)
     except InputError as error:
         return [], [str(error)]
     for seed, entry in counted.items():

@@ -37,6 +37,7 @@ FACTS = {
     "settings": dict,
     "versions": dict,
 }
+FAILED = "failed"  # the fact that says why a fit has no partition
 SUBJECTS = {"pretrain": "architecture", "cluster": "method"}
 
 
@@ -97,6 +98,17 @@ class SeedFolder:
             remedy = self.remedy if in_results else f"It should be in a folder of results, as runs/{place}."
             raise InputError(f"{what}. {remedy}")
         return facts
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the fit has warned of."""
+        return self.facts.get("warnings", [])
+
+    @property
+    def failure(self) -> str:
+        """Why the fit has no partition, such as "seed 2 failed: The training diverged"; else empty."""
+        text = self.facts.get(FAILED)
+        return f"seed {self.facts['seed']} failed: {text}" if text else ""
 
     @property
     def maker(self) -> dict[str, Any]:

@@ -49,12 +49,13 @@ class CellStatus:
     has_images: bool = False  # many methods have another network for them
     damaged: dict[int, str] = field(default_factory=dict)  # what is wrong with seeds, or with their place
     warnings: str = ""  # of the complete seeds
+    n_failed: int = 0  # complete seeds whose fit has failed
 
     @property
     def state(self) -> State:
         """The state of the cell as a whole."""
         if self.seeds and len(self.seconds) == len(self.seeds):
-            return "complete"
+            return "failed" if self.n_failed == len(self.seeds) else "complete"
         if self.running:
             return "running"
         if self.damaged:
@@ -149,6 +150,7 @@ def cell_status(
         len(data.get("shape", [0])) > 1,
         {seed: damaged[seed] for seed in seeds if seed in damaged},
         describe_warnings(records.values()),
+        sum(bool(record.failure) for record in records.values()),
     )
 
 
@@ -166,7 +168,7 @@ def complete_seeds(folder: CellFolder) -> tuple[dict[int, Record], dict[int, str
     complete, damaged = {}, {}
     counted = {}
     with contextlib.suppress(InputError):  # while a cell is made there is no summary
-        counted = folder.counted()
+        counted = folder.counted(failed=True)
     for found in folder.seed_folders():
         seed = found.path.name.removeprefix("seed")
         try:

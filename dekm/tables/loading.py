@@ -65,15 +65,16 @@ def load_cells(
     rows = []
     for dataset, method in wanted:
         found, damage = finite[dataset, method], runs.problems.get((dataset, method), [])
+        failed = runs.failed.get((dataset, method), [])
         if (dataset, method) in runs.cells:
             notes = (
                 subsample_note(facts[dataset]),
                 labels_note(facts[dataset]),
                 _settings_note((deviations or {}).get((dataset, method), "")),
                 *damage,
-                "" if damage else _seeds_note(len(found), n_seeds),
+                "" if damage else _seeds_note(len(found), len(failed), n_seeds),
                 _equal_note([run.metrics for run in found]),
-                describe_warnings(found),
+                describe_warnings([*found, *failed]),
                 _empty_note([run.metrics.get("n_clusters_found") for run in found], facts[dataset]),
             )
             reason = "; ".join(filter(None, notes))
@@ -124,7 +125,7 @@ def is_other(cells: pd.DataFrame) -> pd.Series:
 
 
 def _n_counted(runs: Runs, cell: tuple[str, str]) -> int:
-    return len(runs.cells.get(cell, [])) + len(runs.problems.get(cell, []))
+    return sum(len(found.get(cell, [])) for found in (runs.cells, runs.problems, runs.failed))
 
 
 def _settings_note(deviation: str) -> str:
@@ -167,10 +168,11 @@ def _scores(facts: Mapping[str, Any], runs: pd.DataFrame, dataset: str) -> tuple
     return tuple(name for name in SCORES_WITHOUT_LABELS if name in found) or SCORES_WITHOUT_LABELS[:1]
 
 
-def _seeds_note(n_complete: int, n_seeds: int) -> str:
+def _seeds_note(n_complete: int, n_failed: int, n_seeds: int) -> str:
     if n_complete == n_seeds:
         return ""
-    return f"{n_complete} of {n_seeds} seeds: the others failed or were not run"
+    others = "" if n_complete + n_failed == n_seeds else ": the others failed or were not run"
+    return f"{n_complete} of {n_seeds} seeds{others}"
 
 
 def _reason_not_run(results: ResultSet, dataset: str, method: str, left_out: Mapping[str, str]) -> str:

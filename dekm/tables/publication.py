@@ -200,7 +200,7 @@ def published_seeds(results: ResultSet, stage: str) -> Iterator[Record]:
         if not cell.summary_file.exists():
             yield from (read_record(folder.path) for folder in folders)
             continue
-        records = sorted(cell.seeds(), key=lambda record: record.facts["seed"])
+        records = sorted(cell.seeds(failed=True), key=lambda record: record.facts["seed"])
         for record in records:
             record.check_data()
         yield from records

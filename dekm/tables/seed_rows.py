@@ -9,6 +9,7 @@ import pandas as pd
 
 from dekm.markup import one_line
 from dekm.results.record import Record
+from dekm.results.seed import FAILED
 
 
 def rows_of(
@@ -29,6 +30,7 @@ def row(seed: Record, deviations: Mapping[tuple[str, str], str]) -> dict[str, An
     made |= {"machine": machine_text(maker), "created": maker.get("created")}
     made |= {name: listed(maker.get(name) or {}) for name in ("kernels", "versions")}
     made |= {"warnings": json.dumps([one_line(text) for text in seed.warnings]) if seed.warnings else ""}
+    made |= {FAILED: one_line(seed.facts.get(FAILED) or "")}
     return identity | seed.metrics | made | {"finite": seed.is_finite, "deviation": deviations.get(cell, "")}
 
 

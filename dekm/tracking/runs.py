@@ -42,7 +42,7 @@ def log_run(client: "MlflowClient", experiment_id: str, seed: SeedFolder) -> Non
     for i in range(METRICS_PER_BATCH, len(metrics), METRICS_PER_BATCH):
         client.log_batch(run_id, metrics=metrics[i : i + METRICS_PER_BATCH])
     log_folder(client, run, record.path)
-    client.set_terminated(run_id, end_time=end)
+    client.set_terminated(run_id, "FAILED" if record.failure else "FINISHED", end_time=end)
 
 
 def final_values(final: Mapping[str, Any], points: Sequence[Point]) -> dict[str, float]:
@@ -97,7 +97,7 @@ def start_run(
     """
     from mlflow.entities import Dataset, DatasetInput, Param
 
-    facts = seed.facts
+    facts, warned = seed.facts, [seed.failure, *seed.warnings, *seed.data.warnings]
     shown = {"dataset": facts["dataset"], SUBJECTS[seed.stage]: seed.subject, "seed": facts["seed"]}
     tags = shown | {
         "stage": seed.stage,
@@ -108,7 +108,7 @@ def start_run(
         "device": facts.get("device"),
         "data_digest": facts["data"],
         "pretrained": facts.get("pretrained"),
-        "warnings": " ".join([*facts.get("warnings", []), *seed.data.warnings])[:LONGEST_NOTE],
+        "warnings": " ".join(filter(None, warned))[:LONGEST_NOTE],
         "mlflow.source.name": f"dekm {seed.stage}",
         "mlflow.note.content": f"{note(seed)} {links(client, experiment_id, seed)}",
     }

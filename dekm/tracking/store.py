@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+ENDED = ("FINISHED", "FAILED")  # the status of a run that was logged whole
+
 
 def sync_all(results: Sequence[Path], store: Path | str) -> None:
     """Update the store, a folder or the address of a server, from folders of results, one experiment each.
@@ -103,7 +105,7 @@ def sync(client: "MlflowClient", results: ResultSet, artifacts: str | None) -> N
             outputs = None
         elif tags["id"] in unfinished:
             _skip_damaged(log_new_points, client, run, unfinished.pop(tags["id"]))
-        elif run.info.status != "FINISHED" or is_replaced(tags, keys, seeds):
+        elif run.info.status not in ENDED or is_replaced(tags, keys, seeds):
             delete_run(client, run)
         else:
             known.add(tags["id"])

@@ -13,9 +13,9 @@ from safetensors import safe_open
 from sklearn.exceptions import ConvergenceWarning
 
 from dekm.datasets import DATASETS, preparation, prepared
-from dekm.errors import InputError
+from dekm.errors import DivergedError, InputError
 from dekm.experiment.cells import Cell
-from dekm.experiment.history import scores
+from dekm.experiment.history import History, scores
 from dekm.experiment.jobs import cluster_cell, pretrain_cell
 from dekm.experiment.prediction import write_predictions
 from dekm.files import read_json, write_json, write_manifest
@@ -111,12 +111,47 @@ def test_pretraining_writes_weights_losses_and_facts(results):
     assert facts["settings"]["embedding_dim"] == 10
     assert (facts["seed"], facts["device"], facts["dataset"]) == (0, "cpu", "digits")
     summary = read_json(cell / "summary.json")
-    assert set(summary) == {"seeds"}
+    assert summary["failed"] == {}
     assert set(summary["seeds"]) == {"0", "1"}
     assert summary["seeds"]["0"] == {"key": facts["key"], "id": facts["id"]}
     assert summary["seeds"]["1"]["key"] != facts["key"]
     with safe_open(cell / "seed0/autoencoder.safetensors", framework="np") as file:
         assert "encoder.1.weight" in set(file.keys())
+
+
+def test_a_cell_whose_seeds_all_diverge_is_an_error_and_fits_none_of_them_again(results):
+    pretrain(results, [0, 1], "mlp")
+
+    def fail(**options):
+        with pytest.raises(InputError, match=r"seed 0 failed: The training diverged with lr=1e\+25"):
+            cluster(results, "dec", [0, 1], settings={"lr": 1e25}, **options)
+        return ids(results / "runs/digits/dec")
+
+    made = fail()
+    assert list(made) == ["seed0", "seed1"]
+    assert fail() == made
+    assert set(fail(fresh=True).values()).isdisjoint(made.values())
+
+
+def test_what_a_failed_fit_recorded_until_then_is_kept(results, monkeypatch):
+    pretrain(results, architecture="mlp")
+    keep = History.__call__
+
+    def diverge(history, iteration):
+        keep(history, iteration)
+        if iteration.n_iter == 1:
+            raise DivergedError("The training diverged.")
+
+    monkeypatch.setattr(History, "__call__", diverge)
+    with pytest.raises(InputError, match="seed 0 failed: The training diverged"):
+        cluster(results, "dec")
+    record = read_record(results / "runs/digits/dec/seed0")
+    assert [row["n_iter"] for row in record.history()] == [0, 1]
+    assert {"loss", "acc"} <= set(record.history()[0])
+    assert sorted(record.metrics) == ["peak_memory", "seconds"]
+    assert not record.is_finite
+    with pytest.raises(InputError, match=r"labels\.npy does not exist\. seed 0 failed: The training"):
+        record.labels()
 
 
 def test_what_a_fit_warns_of_is_in_the_facts_of_its_seed(results):
@@ -172,7 +207,8 @@ def test_a_cell_of_every_method_writes_scores_labels_and_history(results):
         assert float(history[-1]["acc"]) == found["acc"]
         facts = read_json(cell / "seed0/facts.json")
         assert (facts["label"], facts["in_table"]) == (METHODS[method].label, METHODS[method].in_table)
-        assert read_json(cell / "summary.json") == {"seeds": {"0": {"key": facts["key"], "id": facts["id"]}}}
+        counted = {"0": {"key": facts["key"], "id": facts["id"]}}
+        assert read_json(cell / "summary.json") == {"seeds": counted, "failed": {}}
 
 
 def test_every_parameter_of_a_run_and_of_its_pretraining_is_in_the_facts(results):

@@ -204,6 +204,7 @@ def test_the_sources_of_a_method_and_of_a_pretraining_are_all_that_decides_them(
     assert {"dekm.methods.dkm", "dekm.methods.deep", "dekm.nn.training", "dekm.clustering.kmeans"} <= set(
         method
     )
+    assert not {"dekm.errors", "dekm.files"} & set(method)
     assert set(method_sources("outside_b")) >= {"outside_b", "dekm.metrics", "dekm.scaling"}
     pretraining = pretraining_sources("outside_a:network")
     assert {"dekm.methods.autoencoder", "dekm.scaling", "outside_a", "outside_b"} <= set(pretraining)

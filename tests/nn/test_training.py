@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from dekm.errors import InputError
+from dekm.errors import DivergedError, InputError
 from dekm.nn.device import resolve_device
 from dekm.nn.networks import empty_network, xavier_initialize
 from dekm.nn.training import EMBEDDING_BATCH, Step, batches, encode, samples_at_once, steps_per_epoch, train
@@ -125,7 +125,7 @@ def test_a_weight_that_is_no_longer_finite_ends_a_training_with_a_finite_loss(va
         weights[1][1] = value
 
     step = Step(lambda index: (weights[0] - 1).square().sum(), weights, lr=0.1, after=spoil)
-    with pytest.raises(InputError, match=r"diverged with lr=0\.1: the loss or a weight is not finite"):
+    with pytest.raises(DivergedError, match=r"diverged with lr=0\.1: the loss or a weight is not finite"):
         train(step, torch.tensor([[0]]))
 
 

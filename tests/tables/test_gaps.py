@@ -9,7 +9,7 @@ from dekm.tables.loading import Labels
 from dekm.tables.rendering.markdown import to_markdown
 from dekm.tables.scores import score_grid
 from dekm.tables.table2 import table2
-from tests.helpers.handmade import write_facts, write_scores, write_summary
+from tests.helpers.handmade import write_facts, write_scores, write_seed, write_summary
 from tests.helpers.loaded import read_results
 
 PAPER_FILE = Path(__file__).parents[2] / "resources" / "paper" / "table3.csv"
@@ -100,6 +100,12 @@ def test_a_cell_with_fewer_seeds_is_marked(results: Path) -> None:
     assert "**90.00** [95.75, −5.75] (1)" in text(results)
     assert "1. 1 of 2 seeds: the others failed or were not run" in text(results)
     assert "over 1 or 2 seeds" in text(results)
+
+
+def test_a_seed_whose_fit_failed_is_named_with_the_reason(results: Path) -> None:
+    write_scores(results, "mnist", "dekm", [0.9, 0.9])
+    write_seed(results, "mnist", "dekm", 1, {}, failed="The training diverged", warnings=["It warned."])
+    assert "1. 1 of 2 seeds; seed 1 failed: The training diverged; 1 of 2 seeds warn, seed 1" in text(results)
 
 
 def test_a_seed_with_a_score_that_is_not_finite_does_not_count(results: Path) -> None:

@@ -79,7 +79,6 @@ config["files"] = (
     FilesAsText()
 )  # from which the report makes its first page, in lines of any length
 os.environ.setdefault("DOCUTILSCONFIG", str(ROOT / "workflow/report/docutils.conf"))
-SEEDS = EXPERIMENT.seeds
 IMAGE_DATASETS = [
     name for name, row in EXPERIMENT.datasets.items() if row.kind == "images"
 ]
@@ -219,8 +218,3 @@ def output_folder(wildcards, output):
 def input_folders(wildcards, input):
     """Folders of the inputs of a rule."""
     return [Path(file).parent for file in input]
-
-
-def first_seed_folders(wildcards, input):
-    """Folder of the first seed of each cell in the inputs of a rule."""
-    return [Path(file).parent / f"seed{SEEDS[0]}" for file in input]

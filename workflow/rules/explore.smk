@@ -22,7 +22,7 @@ rule explore:
         mem_mb=growing(8000),
         runtime=growing(60),
     params:
-        runs=first_seed_folders,
+        runs=input_folders,
         sources=source_digest("dekm.figures.explore"),
         template=content_digest(ROOT / "dekm/figures/explore/page.html"),
     message:

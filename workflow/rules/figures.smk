@@ -18,7 +18,7 @@ localrules:
 # the files that are in the report with their names there.
 PAPER_FIGURES = {
     "fig1": (
-        ("iterations", cells("fig1", "dekm"), first_seed_folders, 1, 4000),
+        ("iterations", cells("fig1", "dekm"), input_folders, 1, 4000),
         {"fig1.png": "1, iterations", "fig1.gif": "1, animation"},
     ),
     "fig2": (("entropy", [], None, 1, 1000), {"fig2.png": "2, entropy"}),
@@ -46,7 +46,7 @@ PAPER_FIGURES = {
         (
             "embeddings",
             cells_of_figure("fig5", EXPERIMENT.methods_of_fig5),
-            first_seed_folders,
+            input_folders,
             4,
             8000,
         ),
@@ -142,7 +142,7 @@ rule figures_of_run:
     conda:
         ENVIRONMENT
     params:
-        runs=first_seed_folders,
+        runs=input_folders,
         sources=source_digest("dekm.figures.runs"),
     message:
         "Draw the figures of the first run of {wildcards.method} on {wildcards.dataset}"

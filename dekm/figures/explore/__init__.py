@@ -11,7 +11,8 @@ from dekm.figures.explore.contents import describe, gather
 from dekm.figures.explore.pictures import encode_array, encode_image, encode_json, sheet, strip
 from dekm.files.reading import readable
 from dekm.files.writing import write_text
-from dekm.results.record import Record, read_record
+from dekm.results.folders import read_run
+from dekm.results.record import Record
 from dekm.results.result_set import RUN_OF_PAGE
 
 TEMPLATE = Path(__file__).with_name("page.html")
@@ -22,7 +23,7 @@ def write_page(run: Path, file: Path) -> None:
 
     `InputError` if the folder is no such run, or a file of it or of its data is damaged.
     """
-    record = read_record(run)
+    record = read_run(run)
     with readable(record.path, "run", remedy=record.remedy):
         parts = page_parts(record)
     template = TEMPLATE.read_text(encoding="utf-8")
