@@ -156,7 +156,8 @@ def _empty_note(found: Sequence[Any], facts: Mapping[str, Any]) -> str:
 
 def _labels(given: Labels, facts: Mapping[str, Any], runs: Runs) -> Labels:
     """Label of each dataset and method: the given one of a method, else that of the results, else the key."""
-    recorded = {method: records[0].label for (_, method), records in runs.cells.items() if records}
+    cells = (*runs.failed.items(), *runs.cells.items())
+    recorded = {method: records[0].label for (_, method), records in cells if records}
     described = {dataset: found["label"] for dataset, found in facts.items() if "label" in found}
     return Labels({**given.datasets, **described}, {**recorded, **given.methods})
 

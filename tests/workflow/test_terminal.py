@@ -15,7 +15,7 @@ from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
 from dekm.files.leftovers import temporary_path
 from dekm.results.progress import WARNING, Progress
-from tests.helpers.handmade import write_facts, write_seed
+from tests.helpers.handmade import write_facts, write_seed, write_summary
 
 TERMINAL = Path(__file__).parents[2] / "workflow/terminal"
 
@@ -155,6 +155,15 @@ def test_a_failed_job_shows_the_end_of_its_log(handler: Any, log: Path) -> None:
     assert lines[-2:] == ["       dekm: error: no memory", f"       Log: {log}"]
     assert len(lines) == 12
     assert list(handler.board.running()) == []
+
+
+def test_after_failed_jobs_the_way_to_the_tables_of_the_others_is_told(handler: Any, log: Path) -> None:
+    ended = record(msg="Exiting because a job execution failed. Look above.", level=logging.ERROR)
+    assert handler.line(ended).endswith("the same command runs them again.")
+    handler.line(job(log))
+    results = log.parents[3]
+    write_summary(results, "mnist", "dekm", [{"acc": 0.9}])
+    assert handler.line(ended).endswith(f"python -m dekm publish {results} FOLDER")
 
 
 def test_a_job_that_a_cluster_ended_shows_the_reason_and_both_logs(

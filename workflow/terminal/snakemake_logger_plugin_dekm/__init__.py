@@ -22,6 +22,7 @@ from snakemake_logger_plugin_dekm.board import Board
 MINUTE = 60.0  # between two reports of plain lines
 MESSAGES = ("Nothing to be done", "This was a dry-run", "Complete log")
 INTERRUPT = "Terminating processes on user request"
+FAILED = "Exiting because a job execution failed"
 
 
 class LogHandler(LogHandlerBase):
@@ -75,6 +76,8 @@ class LogHandler(LogHandlerBase):
         if str(record.msg).startswith(INTERRUPT):
             self.interrupted = True
             return self.board.kept()
+        if str(record.msg).startswith(FAILED):
+            return self.board.left()
         if event == LogEvent.ERROR or (event is None and is_for_users(record)):
             return self.format(record).strip()
         return ""

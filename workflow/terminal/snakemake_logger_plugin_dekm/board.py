@@ -140,6 +140,13 @@ class Board:
             "run the same command again to continue."
         )
 
+    def left(self) -> str:
+        """What failed jobs have left, and how to get the tables without them."""
+        again = "Jobs have failed, see above; the same command runs them again."
+        if self.results is None or not self.results.finished_cells():
+            return again
+        return f"{again} Tables of what is complete: python -m dekm publish {self.results.path} FOLDER"
+
 
 def _lines(log: Path | None) -> list[str]:
     """The lines of a log without control characters; none if it does not exist."""
