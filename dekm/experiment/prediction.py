@@ -13,7 +13,8 @@ from dekm.datasets.labels import name_classes
 from dekm.datasets.tfidf import Texts
 from dekm.datasets.user.formats import TABLES, format_of
 from dekm.datasets.user.own import find_path, own_dataset
-from dekm.datasets.user.table_files import Form, open_table
+from dekm.datasets.user.table_files import open_table
+from dekm.datasets.user.text_tables import Form
 from dekm.errors import InputError, shown
 from dekm.experiment.history import scores
 from dekm.experiment.records import distances_and_margins, write_assignments

@@ -14,6 +14,7 @@ from dekm.datasets.raw import idx
 from dekm.datasets.raw.matlab import mat_shapes, read_mat
 from dekm.datasets.user import anndata_files
 from dekm.datasets.user.formats import ARRAYS, TABLES, format_of, opened_bytes, opened_text
+from dekm.datasets.user.table_files import open_table
 from dekm.errors import InputError
 from dekm.files.reading import readable
 
@@ -47,8 +48,6 @@ def read_labels(file: Path, n_samples: int, samples: object) -> np.ndarray:
     """
     kind = format_of(file)
     if kind in TABLES:
-        from dekm.datasets.user.table_files import open_table
-
         table = open_table(file)
         names = [name for name in table.names if name not in table.index]
         if len(names) != 1:

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from dekm.datasets.raw import openml
-from dekm.datasets.user.table_files import Columns, Form, Table, Wrong, open_table
+from dekm.datasets.user.columns import Columns, Table, Wrong
+from dekm.datasets.user.table_files import open_table
+from dekm.datasets.user.text_tables import Form
 
 logger = logging.getLogger(__name__)
 

@@ -12,7 +12,8 @@ from dekm.datasets.user import tables
 from dekm.datasets.user.arrays import array_shape
 from dekm.datasets.user.folders import IMAGE_SUFFIXES, TEXT_SUFFIXES, list_files, visible_files
 from dekm.datasets.user.formats import ARRAYS, ENDINGS, TABLES, format_of
-from dekm.datasets.user.table_files import Form, most_rows, open_table
+from dekm.datasets.user.table_files import most_rows, open_table
+from dekm.datasets.user.text_tables import Form
 from dekm.errors import InputError, shown
 from dekm.scaling import TABLE_SCALINGS
 

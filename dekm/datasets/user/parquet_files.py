@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dekm.datasets.user.cells import to_number
-from dekm.datasets.user.table_files import Columns, Table, Wrong, list_names
+from dekm.datasets.user.columns import Columns, Table, Wrong, list_names
 from dekm.errors import InputError, shown
 from dekm.files.reading import readable
 

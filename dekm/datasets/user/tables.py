@@ -10,9 +10,10 @@ import numpy as np
 from dekm.datasets.dataset import Loaded
 from dekm.datasets.labels import label_vector
 from dekm.datasets.user.array_files import read_labels
+from dekm.datasets.user.columns import Columns, Table, Wrong
 from dekm.datasets.user.features import LISTED, as_samples, chosen_features, listed, reshaped
 from dekm.datasets.user.openml_tables import open_data
-from dekm.datasets.user.table_files import Columns, Form, Table, Wrong, separator_hint
+from dekm.datasets.user.text_tables import Form, separator_hint
 from dekm.errors import InputError, shown
 
 logger = logging.getLogger(__name__)
@@ -69,7 +70,7 @@ def table(
     image_shape : sequence of int, optional
         (h, w) or (h, w, c) of images whose pixels are the columns, row by row.
     separator, decimal, header
-        See `table_files.Form`.
+        See `text_tables.Form`.
     features : sequence of str, optional
         Names of the features, in their order; by default all other columns.
 

@@ -7,8 +7,8 @@ from dekm.datasets.tfidf import Scaling, Texts
 from dekm.datasets.user.folders import TEXT_SUFFIXES, list_files, log_ignored
 from dekm.datasets.user.formats import opened_text
 from dekm.datasets.user.openml_tables import open_data
-from dekm.datasets.user.table_files import Form
 from dekm.datasets.user.tables import check_column, default_labels, labels_of
+from dekm.datasets.user.text_tables import Form
 
 
 def from_folder(
