@@ -151,8 +151,12 @@ def kmeans_update(
 def assign(X: Float[Tensor, "n e"], U: Float[Tensor, "k e"]) -> Partition:
     """Assign every point to its nearest center; the centers, a copy of `U`, are not moved."""
     labels = nearest_center(X, U)
-    inertia = float(((X - U[labels]) ** 2).sum(dtype=torch.float64))
-    return Partition(labels, U.clone(), inertia, 0)
+    return Partition(labels, U.clone(), inertia_of(X, U, labels), 0)
+
+
+def inertia_of(X: Float[Tensor, "n e"], U: Float[Tensor, "k e"], labels: Int[Tensor, " n"]) -> float:
+    """Sum of the squared distances of points to the centers of their clusters, Equation (2), in float64."""
+    return float(((X - U[labels]) ** 2).sum(dtype=torch.float64))
 
 
 def nearest_center(X: Float[Tensor, "n e"], U: Float[Tensor, "k e"]) -> Int[Tensor, " n"]:

@@ -3,12 +3,11 @@
 from typing import Any
 
 import numpy as np
-import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from dekm.clustering.kmeans import Partition
+from dekm.clustering.kmeans import Partition, inertia_of
 from dekm.clustering.lloyd import cluster_means
 from dekm.methods.deep import DeepClusterer
 from dekm.nn.device import default_modes
@@ -40,12 +39,7 @@ class SoftlyLabelled(DeepClusterer):
         """Minus the sum of the squared distances of the embedded samples to the centers of their clusters."""
         check_is_fitted(self)
         H, U = self.embed_beside_centers(X)
-        return -squared_distances(H, U, self.probabilities(H).argmax(1))
-
-
-def squared_distances(H: Float[Tensor, "n e"], U: Float[Tensor, "k e"], labels: Int[Tensor, " n"]) -> float:
-    """Sum of the squared distances of points to the centers of their clusters."""
-    return float(((H - U[labels]) ** 2).sum(dtype=torch.float64))
+        return -inertia_of(H, U, self.probabilities(H).argmax(1))
 
 
 def partition_of(
@@ -54,4 +48,4 @@ def partition_of(
     """The most probable cluster of each point by Q; the centers are U, or the means of the clusters."""
     labels = Q.argmax(1)
     centers = cluster_means(H, labels, Q.shape[1]) if U is None else U.clone()
-    return Partition(labels, centers, squared_distances(H, centers, labels), 0)
+    return Partition(labels, centers, inertia_of(H, centers, labels), 0)

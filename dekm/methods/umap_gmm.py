@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from dekm.clustering.kmeans import Partition
+from dekm.clustering.kmeans import Partition, inertia_of
 from dekm.methods.base import fitting
 from dekm.methods.coordinates import load_umap, umap_coordinates
 from dekm.methods.iteration import Iteration, OnIteration
@@ -126,5 +126,4 @@ def gaussian_mixture(
     labels = mixture.predict(points)
     centers = torch.from_numpy(mixture.means_.astype(np.float32)).to(H.device)
     members = torch.from_numpy(labels.astype(np.int64)).to(H.device)
-    inertia = float(((H - centers[members]) ** 2).sum(dtype=torch.float64))
-    return Partition(members, centers, inertia, mixture.n_iter_)
+    return Partition(members, centers, inertia_of(H, centers, members), mixture.n_iter_)
