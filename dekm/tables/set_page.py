@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from dekm.markup import markdown
+from dekm.results.seed import FAILED
 
 MACHINE = ("commit", "machine", "kernels", "versions")
 
@@ -30,6 +31,7 @@ def set_page(name: str, seeds: pd.DataFrame, plan: Mapping[str, Any], *, with_ve
         "## Missing",
         "",
         *missing_seeds(plan, seeds),
+        *failed_seeds(seeds),
     ]
     return "\n".join(lines) + "\n"
 
@@ -49,6 +51,16 @@ def missing_seeds(plan: Mapping[str, Any], seeds: pd.DataFrame) -> list[str]:
         return ["Not known: there is no plan.json."]
     lines = [f"- {dataset}: {'; '.join(map(_lacking, cells.items()))}" for dataset, cells in lacking.items()]
     return ["Of what the last of the published results planned:", "", *lines] if lines else ["Nothing."]
+
+
+def failed_seeds(seeds: pd.DataFrame) -> list[str]:
+    """One line per seed whose fit has failed, below a heading; nothing without any."""
+    failed = seeds[seeds[FAILED].fillna("") != ""]
+    lines = [
+        f"- {row['subject']} on {row['dataset']}, seed {row['seed']}: {markdown(row[FAILED])}"
+        for row in failed.to_dict("records")
+    ]
+    return ["", "## Failed", "", *lines] if lines else []
 
 
 def _lacking(cells: tuple[str, list[str]]) -> str:

@@ -88,6 +88,8 @@ def test_a_published_set_keeps_the_failure_when_it_is_extended(workspace: Worksp
         rows = {(row["subject"], row["seed"]): row for row in csv.DictReader(stream)}
     assert rows["fragile", "0"]["failed"] == "the loss is nan"
     assert rows["fragile", "0"]["acc"] == rows["fragile", "1"]["failed"] == ""
+    page = (workspace.folder / "published/README.md").read_text()
+    assert page.endswith("## Failed\n\n- fragile on digits, seed 0: the loss is nan\n")
     table = (workspace.folder / "published/table3.md").read_text()
     assert f"1 of 2 seeds; {FAILURE}" in table
 
