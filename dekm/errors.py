@@ -38,7 +38,7 @@ class InputError(ValueError):
 
 
 class DivergedError(InputError, FloatingPointError):
-    """A training has diverged. With another seed it may not, so a cell counts its other seeds."""
+    """A training has diverged. With another seed it may not, so the cell of a method counts its others."""
 
 
 def unknown_name(place: str, name: object, valid: Sequence[str]) -> str:
@@ -72,7 +72,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 def first_line(error: BaseException) -> str:
     """First line of the text of an error without a full stop, or its type if it has none."""
-    return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+    return next(iter(str(error).strip().splitlines()), "").rstrip(".") or type(error).__name__
 
 
 def shown(value: object) -> str:

@@ -241,6 +241,18 @@ def test_the_time_left_follows_the_same_method_on_other_data_by_size(results: Pa
     assert expected_seconds(kmeans, read_status(results).cells) == 14.0
 
 
+def test_a_fit_that_failed_says_nothing_of_the_time_of_others(results: Path) -> None:
+    complete(results, "runs/usps/dekm", 0, seconds=3.0, failed="it diverged")
+    cell = next(cell for cell in read_status(results).cells if cell.name == "usps dekm")
+    assert expected_seconds(cell, [cell]) is None
+    complete(results, "runs/usps/dekm", 1, seconds=30.0)
+    status = read_status(results)
+    cell = next(cell for cell in status.cells if cell.name == "usps dekm")
+    assert (cell.state, expected_seconds(cell, [cell])) == ("complete", 30.0)
+    assert "2/2 30 s, 1 failed" in describe_status(status)
+    assert "warning  usps dekm: seed 0 failed: it diverged" in describe_status(status)
+
+
 def test_a_seed_that_takes_longer_than_expected_takes_nothing_from_the_others(results: Path) -> None:
     complete(results, "runs/usps/dekm", 0, seconds=10.0)
     begin(results, "runs/usps/dekm", 1, seconds=25.0, may_stop_early=True)

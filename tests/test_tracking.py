@@ -15,7 +15,7 @@ from mlflow.entities import Metric, ViewType
 
 from dekm.cli import main
 from dekm.errors import InputError
-from dekm.files import locked, write_json, write_manifest
+from dekm.files import locked, read_json, write_json, write_manifest
 from dekm.files.leftovers import temporary_path
 from dekm.results.progress import Progress
 from dekm.results.record import read_record
@@ -67,6 +67,20 @@ def results(tmp_path: Path) -> Path:
 def stored(store: Path, name: str = "demo") -> list:
     client = MlflowClient(tracking_uri(store))
     return list(client.search_runs([client.get_experiment_by_name(name).experiment_id]))
+
+
+def test_a_run_whose_fit_failed_has_curves_and_no_score(results: Path, tmp_path: Path) -> None:
+    folder = write_run(results, 1)
+    write_json(folder / "facts.json", read_json(folder / "facts.json") | {"failed": "it diverged"})
+    write_manifest(folder)
+    sync_all([results], tmp_path)
+    runs = {run.info.run_name: run for run in stored(tmp_path)}
+    failed = runs["digits/dekm/s1"]
+    assert failed.info.status == "FAILED"
+    assert failed.data.tags["warnings"] == "seed 1 failed: it diverged"
+    assert set(failed.data.metrics) == {"train/loss", "train/acc"}  # the view averages acc and seconds
+    sync_all([results], tmp_path)
+    assert {run.info.run_id for run in stored(tmp_path)} == {run.info.run_id for run in runs.values()}
 
 
 def test_a_run_has_its_parameters_curves_and_files(results: Path, tmp_path: Path) -> None:

@@ -149,8 +149,8 @@ COMMANDS: dict[str, tuple[Any, ...]] = {
         file("out", "folder to write, such as results/reference/NAME"),
         file(
             "--paper",
-            "folder of the paper's numbers (default: resources/paper)",
-            default=Path("resources/paper"),
+            "folder of the paper's numbers (default: resources/paper of the clone)",
+            default=outputs.CONFIG.parent / "resources" / "paper",
         ),
         argument("--models", "method whose models of the first seed are added", metavar="METHOD"),
         argument("--pretrained", "architecture whose autoencoders are added", metavar="ARCHITECTURE"),

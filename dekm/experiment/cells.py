@@ -144,16 +144,19 @@ class Cell:
 
         Their ids make the file, and so what is made of it, new with a new run.
         """
-        seeds = {seed: self.folder.seed(seed) for seed in self.inputs}
-        failed = [seed for seed, folder in seeds.items() if folder.failure]
-        if len(failed) == len(seeds):
-            raise InputError(seeds[failed[0]].failure)
-        for seed in failed:
-            logger.warning("%s", seeds[seed].failure)
         lists: dict[str, dict[str, Any]] = {"seeds": {}, "failed": {}}
-        for seed, folder in seeds.items():
+        failures = []
+        for seed in self.inputs:
+            folder = self.folder.seed(seed)
+            failures += [folder.failure] if folder.failure else []
             entry = {"key": self.key(seed), "id": folder.facts["id"]}
-            lists["failed" if seed in failed else "seeds"][str(seed)] = entry
+            lists["failed" if folder.failure else "seeds"][str(seed)] = entry
+        for failure in failures:
+            logger.warning("%s", failure)
+        if not lists["seeds"]:
+            others = f" So did the other {len(failures) - 1}." if len(failures) > 1 else ""
+            again = "They are fitted again under other settings, or with fresh=true."
+            raise InputError(f"{failures[0]}.{others} {again}")
         write_json(self.folder.summary_file, lists)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dekm.datasets import prepared
-from dekm.errors import InputError, first_line, shown, without_secrets
+from dekm.errors import InputError, cut, first_line, shown, without_secrets
 from dekm.experiment.cells import Cell, Job
 from dekm.experiment.checkpoints import RecordedCheckpoint
 from dekm.experiment.config import with_embedding_dim
@@ -180,7 +180,7 @@ def cluster_cell(
         try:
             fitted = fit(estimator, X, start, history, checkpoint)
         except FloatingPointError as error:  # such as `DivergedError`
-            job.found[FAILED] = without_secrets(first_line(error))
+            job.found[FAILED] = cut(without_secrets(first_line(error)))
             write_failure(job.folder, scorer)
             return
         job.found["warnings"] = fitted.warnings

@@ -134,9 +134,8 @@ def check_model(seed: SeedFolder) -> None:
         )
     kept = [path.parent.name for path in sorted(seed.path.parent.glob(f"seed*/{SEED_FILES['model']}"))]
     remedy = f"{kept[0]} beside it has one." if kept else "Run it again with keep_models=all fresh=true."
-    raise InputError(
-        f"{seed.path} has no model: keep_models of its configuration, or its method, kept none. {remedy}"
-    )
+    reason = seed.failure or "keep_models of its configuration, or its method, kept none"
+    raise InputError(f"{seed.path} has no model: {reason}. {remedy}")
 
 
 def method_of_run(seed: Record, definition: Mapping[str, Any]) -> Method:

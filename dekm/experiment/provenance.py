@@ -206,7 +206,7 @@ def _modules(name: str) -> list[str]:
         return [".".join([first, *others[:i]]) for i in range(len(others) + 1)]
     if not others:  # ``import dekm``: any of its classes may be used
         return list(HOME.values())
-    if others[0] in ("errors", "files"):  # the words of errors and the form of files decide no result
+    if others[0] in ("errors", "files"):  # errors and the form of files decide no partition
         return []
     # The other modules of this package that are executed, its ``__init__.py`` files, decide no result.
     return [HOME.get(others[0], name)]

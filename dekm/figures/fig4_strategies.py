@@ -101,15 +101,19 @@ def draw(frame: pd.DataFrame, title: str = "") -> Figure:
 def write(inputs: Sequence[Path], folder: Path) -> None:
     """Write ``fig4.{pdf,png}``, the curves as ``fig4.csv`` and their last points as ``fig4_final.csv``.
 
-    The inputs are the cells ``runs/<dataset>/<method>`` of strategies 1 to 5, in this order. `InputError` if
-    there are not five inputs, or a cell has no runs or no ACC.
+    The inputs are the cells ``runs/<dataset>/<method>`` of strategies 1 to 5, in this order; the means are
+    over the seeds that count in all of them. `InputError` if there are not five inputs, no such seed, or a
+    cell has no runs or no ACC.
     """
     if len(inputs) != len(STRATEGIES):
         raise InputError(f"{len(inputs)} inputs should be {len(STRATEGIES)}: the cells of the strategies.")
-    histories, seeds = {}, list[Record]()
-    for strategy, cell in zip(STRATEGIES, inputs, strict=True):
-        seeds = CellFolder(cell).seeds()
-        histories[strategy] = [read_history(run) for run in seeds]
+    cells = [{run.facts["seed"]: run for run in CellFolder(cell).seeds()} for cell in inputs]
+    common = [seed for seed in cells[0] if all(seed in cell for cell in cells)]
+    if not common:
+        raise InputError("the five cells should have a seed in common that counts in each; they have none.")
+    seeds, histories = [cells[0][seed] for seed in common], {}
+    for strategy, cell, runs in zip(STRATEGIES, inputs, cells, strict=True):
+        histories[strategy] = [read_history(runs[seed]) for seed in common]
         if not all("acc" in history for history in histories[strategy]):
             raise InputError(f"{cell} should hold runs on a dataset with true labels; its runs have no ACC.")
     frame = mean_curves(histories)

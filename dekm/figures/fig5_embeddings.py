@@ -95,7 +95,7 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
     with ThreadPoolExecutor(min(len(embeddings), os.cpu_count() or 1)) as pool:
         maps = list(pool.map(project, [H[chosen] for H in embeddings]))
     panels = [Map(_title(run), points) for run, points in zip(runs, maps, strict=True)]
-    save(draw(panels, y, figure_title(runs[0])), folder, "fig5")
+    save(draw(panels, y, figure_title(runs)), folder, "fig5")
     frames = [
         pd.DataFrame(panel.points, columns=["x", "y"]).assign(
             panel=run.facts["method"], sample=chosen, **({} if y is None else {"class": y})
@@ -105,9 +105,11 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
     save_data(pd.concat(frames), folder, "fig5")
 
 
-def figure_title(run: Record) -> str:
-    """Data and seed."""
-    return f"{describe_data(run)}, seed {run.facts['seed']}"
+def figure_title(runs: Sequence[Record]) -> str:
+    """Data and seed, or the seeds of the panels from left to right if they differ."""
+    seeds = [run.facts["seed"] for run in runs]
+    shown = f"seed {seeds[0]}" if len(set(seeds)) == 1 else f"seeds {', '.join(map(str, seeds))}"
+    return f"{describe_data(runs[0])}, {shown}"
 
 
 def _title(run: Record) -> str:

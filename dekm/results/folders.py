@@ -87,4 +87,7 @@ class CellFolder:
 def read_run(path: Path) -> Record:
     """The run in the folder of a seed, or the first that counts in that of a cell; else `InputError`."""
     cell = CellFolder(path)
-    return cell.seeds()[0] if cell.summary_file.is_file() else read_record(path)
+    if not cell.summary_file.is_file():
+        return read_record(path)
+    seed, entry = next(iter(cell.counted().items()))
+    return cell.record(seed, entry)

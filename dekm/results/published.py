@@ -82,17 +82,20 @@ def read_published(folder: Path) -> "pd.DataFrame":
     """The runs of Table III in a published set, one row per run, in the order of the file.
 
     dataset, method, label, seed, data (digest), pretrained (key of the autoencoder from which it started;
-    empty without one), protocol (empty where it is not known), machine, and the metrics of `BOUNDS` that it
-    has. `InputError` if the set is damaged, of another version, or has values that no run can have.
+    empty without one), protocol (empty where it is not known), machine, failed (why it has no scores, else
+    empty), and the metrics of `BOUNDS` that it has. `InputError` if the set is damaged, of another version,
+    or has values that no run can have.
     """
     table = _read(folder, ADDED)
     kept = table[(table["stage"] == "cluster") & (table["in_table"] == "True")].rename(
         columns={"subject": "method"}
     )
-    columns = ["dataset", "method", "label", "seed", "data", "pretrained", "protocol", "machine"]
+    if FAILED not in kept:
+        kept[FAILED] = ""
+    columns = ["dataset", "method", "label", "seed", "data", "pretrained", "protocol", "machine", FAILED]
     columns += [name for name in BOUNDS if name in table]
     if "finite" in kept:
-        kept = kept[kept["finite"] == "True"]
+        kept = kept[(kept["finite"] == "True") | (kept[FAILED] != "")]
     return kept[columns].reset_index(drop=True)
 
 

@@ -49,13 +49,13 @@ class CellStatus:
     has_images: bool = False  # many methods have another network for them
     damaged: dict[int, str] = field(default_factory=dict)  # what is wrong with seeds, or with their place
     warnings: str = ""  # of the complete seeds
-    n_failed: int = 0  # complete seeds whose fit has failed
+    failed: Sequence[int] = ()  # complete seeds whose fit has failed
 
     @property
     def state(self) -> State:
         """The state of the cell as a whole."""
         if self.seeds and len(self.seconds) == len(self.seeds):
-            return "failed" if self.n_failed == len(self.seeds) else "complete"
+            return "failed" if len(self.failed) == len(self.seeds) else "complete"
         if self.running:
             return "running"
         if self.damaged:
@@ -63,6 +63,11 @@ class CellStatus:
         if self.unfinished:
             return "dead"
         return "failed" if self.error else "waiting"
+
+    @property
+    def measured(self) -> list[float]:
+        """The times of the complete seeds whose fit has come to its end."""
+        return [seconds for seed, seconds in self.seconds.items() if seed not in self.failed]
 
     @property
     def running(self) -> list[UnfinishedSeed]:
@@ -150,7 +155,7 @@ def cell_status(
         len(data.get("shape", [0])) > 1,
         {seed: damaged[seed] for seed in seeds if seed in damaged},
         describe_warnings(records.values()),
-        sum(bool(record.failure) for record in records.values()),
+        [seed for seed, record in records.items() if record.failure],
     )
 
 

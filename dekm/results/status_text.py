@@ -77,7 +77,8 @@ def cell_text(cell: CellStatus) -> str:
     """A cell of the table, such as "3/3 12 min" or "1/3 running"."""
     n_complete = f"{len(cell.seconds)}/{len(cell.seeds)}"
     if cell.state == "complete":
-        return f"{n_complete} {duration(mean(cell.seconds.values()))}" if cell.seconds else n_complete
+        n_complete += f" {duration(mean(cell.measured))}" if cell.measured else ""
+        return f"{n_complete}, {len(cell.failed)} failed" if cell.failed else n_complete
     return f"{n_complete} {cell.state}"
 
 
@@ -102,7 +103,7 @@ def events(status: Status) -> Iterator[str]:
         for seed, problem in cell.damaged.items():
             yield f"damaged  {cell.name}, seed {seed}: {problem}"
         if cell.state == "failed":
-            yield f"failed   {cell.name}: {cell.error}"
+            yield f"failed   {cell.name}: {cell.error or cell.warnings}"
         begun = [found.seed for found in cell.unfinished]
         for seed in cell.checkpoints:
             if seed not in begun:
@@ -176,4 +177,4 @@ def measured_seconds(cell: CellStatus) -> list[float]:
     estimates = [
         progress.seconds + progress.seconds_left for progress in running if progress.seconds_left is not None
     ]
-    return list(cell.seconds.values()) or estimates
+    return cell.measured or estimates

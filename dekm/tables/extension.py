@@ -11,6 +11,7 @@ from dekm.errors import InputError, shown
 from dekm.files.manifest import MANIFEST, check_file
 from dekm.results.published import BOUNDS, REMEDY, read_seeds, runs_of
 from dekm.results.result_set import ResultSet
+from dekm.results.seed import FAILED
 from dekm.tables.loading import read_facts
 
 CELL = ["stage", "dataset", "subject"]
@@ -26,6 +27,7 @@ def seeds_to_keep(out: Path, ours: pd.DataFrame, results: ResultSet) -> pd.DataF
     theirs = read_seeds(out)
     theirs = theirs[[name for name in theirs if name in ours or name in BOUNDS]]
     keys = [*CELL, "seed"]
+    _check_failures(out, theirs, ours, keys)
     is_ours = theirs.set_index(keys).index.isin(ours.set_index(keys).index)
     kept = theirs[~is_ours]
     check_files(out, kept)
@@ -56,6 +58,15 @@ def seeds_to_keep(out: Path, ours: pd.DataFrame, results: ResultSet) -> pd.DataF
             problem = f"{out} cannot be extended by {results.path}: {place} was made with {'; '.join(other)}."
             raise InputError(f"{problem} Publish into another folder, or replace the set without --extend.")
     return kept
+
+
+def _check_failures(out: Path, theirs: pd.DataFrame, ours: pd.DataFrame, keys: list[str]) -> None:
+    """Raise `InputError` if a fit of ours has failed whose result the set has."""
+    failed = ours.loc[ours[FAILED].fillna("") != "", keys]
+    known = theirs[theirs[FAILED].fillna("") == ""] if FAILED in theirs else theirs
+    for row in failed.merge(known[keys]).to_dict("records"):
+        place = f"seed {row['seed']} of {row['subject']} on {row['dataset']}"
+        raise InputError(f"{out} has a result of {place}, which failed here; it is not replaced by none.")
 
 
 def check_files(out: Path, kept: pd.DataFrame) -> None:

@@ -30,7 +30,8 @@ def publish_models(results: Path, out: Path, method: str, licences: Mapping[str,
             written.append(target)
     if not written:
         raise InputError(
-            f"{results} holds no model of {shown(method)}: it was not run, or keep_models is none."
+            f"{results} holds no model of {shown(method)}: it was not run, or keep_models kept none of the "
+            "first seed that counts."
         )
     return written
 

@@ -10,6 +10,7 @@ import pandas as pd
 
 from dekm.results.published import read_published
 from dekm.results.result_set import ResultSet
+from dekm.results.seed import FAILED
 from dekm.results.status import read_or_empty
 from dekm.tables.loading import KEYS, LoadedResults, read_facts, subsample_note
 
@@ -64,7 +65,9 @@ def with_reference(
             rows.append((*keys, _reason(theirs, differs, facts[dataset], name)))
             if not differs:
                 runs.append(
-                    theirs.drop(columns=KEYS, errors="ignore").assign(**dict(zip(KEYS, keys, strict=True)))
+                    theirs[theirs[FAILED] == ""]
+                    .drop(columns=KEYS, errors="ignore")
+                    .assign(**dict(zip(KEYS, keys, strict=True)))
                 )
     cells = pd.DataFrame(rows, columns=found.cells.columns)
     return replace(found, runs=pd.concat(runs), cells=pd.concat([found.cells, cells], ignore_index=True))
@@ -98,7 +101,12 @@ def _reason(theirs: pd.DataFrame, differs: str, facts: Mapping[str, Any], name: 
     if differs:
         return f"not comparable with {name}: {differs}" if len(theirs) else f"{differs} in {name}"
     machines = " and ".join(sorted(set(theirs["machine"]))) or "a machine that is not recorded"
-    return "; ".join(filter(None, (subsample_note(facts), f"published in {name}, not run here: {machines}")))
+    failed = theirs[theirs[FAILED] != ""]
+    failures = [
+        f"seed {seed} failed: {text}" for seed, text in zip(failed["seed"], failed[FAILED], strict=True)
+    ]
+    notes = (subsample_note(facts), f"published in {name}, not run here: {machines}", *failures)
+    return "; ".join(filter(None, notes))
 
 
 def without_gaps(cells: pd.DataFrame) -> pd.DataFrame:

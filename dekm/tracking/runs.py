@@ -36,7 +36,8 @@ def log_run(client: "MlflowClient", experiment_id: str, seed: SeedFolder) -> Non
         final, points, end = record.metrics, list(curves(record)), created_at(record)
         start = end - int(final["seconds"] * 1000)
         metrics = [Metric(name, value, start + ms, step) for name, value, ms, step in points]
-        metrics += [Metric(name, value, end, 0) for name, value in final_values(final, points).items()]
+        last = {} if record.failure else final_values(final, points)  # the means of the view leave it out
+        metrics += [Metric(name, value, end, 0) for name, value in last.items()]
     run = start_run(client, experiment_id, record, start=start, metrics=metrics[:METRICS_PER_BATCH])
     run_id = run.info.run_id
     for i in range(METRICS_PER_BATCH, len(metrics), METRICS_PER_BATCH):
@@ -165,13 +166,14 @@ def curves(seed: SeedFolder) -> Iterator[Point]:
     """The points of the curves of a run; of long ones about `POINTS_PER_CURVE` and the last one.
 
     Yields name (``train/...`` or ``pretrain/...``, of a score its own), value (never NaN), milliseconds since
-    the start of the run, and iteration or epoch.
+    the start of the run, and iteration or epoch. Without a partition no score is that of the run.
     """
     rows = seed.history()
     if rows and "seconds" not in rows[0]:  # of a pretraining: only the time of all epochs is kept
         seconds = seed.metrics["seconds"] if isinstance(seed, Record) else 0.0
         rows = [row | {"seconds": seconds * i / len(rows)} for i, row in enumerate(rows, 1)]
     stride = max(1, -(-len(rows) // POINTS_PER_CURVE))
+    ungrouped = set() if seed.failure else UNGROUPED
     for i, row in enumerate(rows):
         if i % stride and i != len(rows) - 1:
             continue
@@ -179,7 +181,7 @@ def curves(seed: SeedFolder) -> Iterator[Point]:
         ms = int(1000 * row.pop("seconds", 0))
         for name, value in row.items():
             if not math.isnan(value):
-                yield name if name in UNGROUPED else f"{GROUPS[seed.stage]}/{name}", value, ms, step
+                yield name if name in ungrouped else f"{GROUPS[seed.stage]}/{name}", value, ms, step
 
 
 def new_points(seed: SeedFolder, logged: int) -> list[Point]:

@@ -108,6 +108,22 @@ def test_parts_of_two_machines_give_the_set_of_one(out: Path, tmp_path: Path) ->
     assert (out / "README.md").read_text().endswith("## Missing\n\nNothing.\n")
 
 
+def test_a_failed_seed_replaces_no_result(out: Path, tmp_path: Path) -> None:
+    results = write_part(tmp_path / "paper", {("usps", "dekm"): [0]}, failed="it diverged")
+    before = contents(out)
+    with pytest.raises(InputError, match="has a result of seed 0 of dekm on usps, which failed here"):
+        publish(results, out, PAPER, METHODS, extend=True)
+    assert contents(out) == before
+
+
+def test_a_failed_seed_stays_in_an_extended_set_until_there_is_a_result(out: Path, tmp_path: Path) -> None:
+    failed = write_part(tmp_path / "first" / "paper", {("usps", "dekm"): [2]}, failed="it diverged")
+    publish(failed, out, PAPER, METHODS, extend=True)
+    assert "2 of 3 seeds; seed 2 failed: it diverged" in (out / "table3.md").read_text()
+    publish(write_part(tmp_path / "second" / "paper", SECOND), out, PAPER, METHODS, extend=True)
+    assert "diverged" not in (out / "table3.md").read_text()
+
+
 def test_without_extending_the_set_is_replaced(out: Path, tmp_path: Path) -> None:
     publish(write_part(tmp_path / "paper", SECOND), out, PAPER, METHODS)
     assert set(pd.read_csv(out / "runs.csv")["subject"]) == {"dec", "dekm", "mlp"}

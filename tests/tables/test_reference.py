@@ -128,6 +128,20 @@ def test_a_cell_of_another_experiment_says_why_it_is_empty(
     assert "DEC" not in (mine / "tables" / "ranks.md").read_text()
 
 
+def test_a_published_seed_that_failed_is_named_and_its_method_stays_in_the_ranks(
+    mine: Path, tmp_path: Path
+) -> None:
+    theirs = plan(write_results(tmp_path / "theirs", {"k_means": [0.5, 0.51, 0.52], "dec": ACC}))
+    known = {"pretrained": "ae1", "data": "usps", "failed": "it diverged"}
+    folder = write_seed(theirs, "usps", "dec", 1, {}, **known)
+    write_manifest(folder)
+    publish(theirs, tmp_path / "field", PAPER, [])
+    found = table(mine, tmp_path / "field").loc[("dec@field", "acc")]
+    assert (found["mean"], found["n_seeds"]) == (pytest.approx(75), 2)
+    assert found["reason"].endswith("seed 1 failed: it diverged")
+    assert "DEC (published)" in (mine / "tables" / "ranks.md").read_text()
+
+
 def test_published_rows_have_the_order_of_our_methods(mine: Path, published: Path) -> None:
     labels = known_labels()
     write_table3(

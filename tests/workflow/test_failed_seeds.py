@@ -82,8 +82,7 @@ def test_status_and_mlflow_show_the_failure(workspace: Workspace) -> None:
 
 
 def test_a_published_set_keeps_the_failure_when_it_is_extended(workspace: Workspace) -> None:
-    paper = ("--paper", str(ROOT / "resources/paper"))
-    dekm(workspace, "publish", "results/tiny", "published", *paper)
+    dekm(workspace, "publish", "results/tiny", "published")
     with (workspace.folder / "published/runs.csv").open(newline="") as stream:
         rows = {(row["subject"], row["seed"]): row for row in csv.DictReader(stream)}
     assert rows["fragile", "0"]["failed"] == "the loss is nan"
@@ -96,7 +95,7 @@ def test_a_published_set_keeps_the_failure_when_it_is_extended(workspace: Worksp
     for part in ("data", "runs/digits/k_means"):
         shutil.copytree(workspace.results / part, workspace.folder / "less" / part)
     shutil.copy(workspace.results / "plan.json", workspace.folder / "less")
-    dekm(workspace, "publish", "less", "published", "--extend", *paper)
+    dekm(workspace, "publish", "less", "published", "--extend")
     assert f"1 of 2 seeds; {FAILURE}" in (workspace.folder / "published/table3.md").read_text()
 
 

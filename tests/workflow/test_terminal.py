@@ -159,7 +159,7 @@ def test_a_failed_job_shows_the_end_of_its_log(handler: Any, log: Path) -> None:
 
 def test_after_failed_jobs_the_way_to_the_tables_of_the_others_is_told(handler: Any, log: Path) -> None:
     ended = record(msg="Exiting because a job execution failed. Look above.", level=logging.ERROR)
-    assert handler.line(ended).endswith("the same command runs them again.")
+    assert handler.line(ended).endswith("continues without what is complete.")
     handler.line(job(log))
     results = log.parents[3]
     write_summary(results, "mnist", "dekm", [{"acc": 0.9}])

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from shlex import quote
 
 from dekm.markup import printable
 from dekm.results.folders import CellFolder
@@ -142,10 +143,11 @@ class Board:
 
     def left(self) -> str:
         """What failed jobs have left, and how to get the tables without them."""
-        again = "Jobs have failed, see above; the same command runs them again."
+        again = "Jobs have failed, see above; the same command continues without what is complete."
         if self.results is None or not self.results.finished_cells():
             return again
-        return f"{again} Tables of what is complete: python -m dekm publish {self.results.path} FOLDER"
+        results = quote(str(self.results.path))
+        return f"{again} Tables of what is complete: python -m dekm publish {results} FOLDER"
 
 
 def _lines(log: Path | None) -> list[str]:
