@@ -144,11 +144,10 @@ class Cell:
 
         Their ids make the file, and so what is made of it, new with a new run.
         """
+        folders = {seed: self.folder.seed(seed) for seed in self.inputs}
+        failures = [folder.failure for folder in folders.values() if folder.failure]
         lists: dict[str, dict[str, Any]] = {"seeds": {}, "failed": {}}
-        failures = []
-        for seed in self.inputs:
-            folder = self.folder.seed(seed)
-            failures += [folder.failure] if folder.failure else []
+        for seed, folder in folders.items():
             entry = {"key": self.key(seed), "id": folder.facts["id"]}
             lists["failed" if folder.failure else "seeds"][str(seed)] = entry
         for failure in failures:

@@ -1,6 +1,7 @@
 """The folder of one seed of a pretraining or of a run, also while it is being made."""
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -107,8 +108,7 @@ class SeedFolder:
     @property
     def failure(self) -> str:
         """Why the fit has no partition, such as "seed 2 failed: The training diverged"; else empty."""
-        text = self.facts.get(FAILED)
-        return f"seed {self.facts['seed']} failed: {text}" if text else ""
+        return describe_failure(self.facts)
 
     @property
     def maker(self) -> dict[str, Any]:
@@ -180,3 +180,9 @@ class SeedFolder:
             return []
         check_file(file, self.remedy)
         return read_numbers(file, ("n_iter", "epoch"), self.remedy)
+
+
+def describe_failure(facts: Mapping[Any, Any]) -> str:
+    """Why a fit has no partition, by the facts of its seed; empty if it has one."""
+    text = facts.get(FAILED)
+    return f"seed {facts['seed']} failed: {text}" if text else ""

@@ -10,7 +10,7 @@ import pandas as pd
 
 from dekm.results.published import read_published
 from dekm.results.result_set import ResultSet
-from dekm.results.seed import FAILED
+from dekm.results.seed import FAILED, describe_failure
 from dekm.results.status import read_or_empty
 from dekm.tables.loading import KEYS, LoadedResults, read_facts, subsample_note
 
@@ -101,10 +101,7 @@ def _reason(theirs: pd.DataFrame, differs: str, facts: Mapping[str, Any], name: 
     if differs:
         return f"not comparable with {name}: {differs}" if len(theirs) else f"{differs} in {name}"
     machines = " and ".join(sorted(set(theirs["machine"]))) or "a machine that is not recorded"
-    failed = theirs[theirs[FAILED] != ""]
-    failures = [
-        f"seed {seed} failed: {text}" for seed, text in zip(failed["seed"], failed[FAILED], strict=True)
-    ]
+    failures = map(describe_failure, theirs.to_dict("records"))
     notes = (subsample_note(facts), f"published in {name}, not run here: {machines}", *failures)
     return "; ".join(filter(None, notes))
 
