@@ -123,8 +123,9 @@ def choose_k(file: Path, k: str, datasets: list[str], methods: list[str]) -> Non
 
     from dekm.cli.outputs import schema_file
     from dekm.clustering.gap import gap_statistic
+    from dekm.datasets.preparation import samples_of
     from dekm.experiment.checks import read_experiment
-    from dekm.experiment.choose_k import Fits, load_samples, recommend, run_trials
+    from dekm.experiment.choose_k import Fits, recommend, run_trials
     from dekm.experiment.config_file import read_config_file
     from dekm.figures import write_figure
     from dekm.files.writing import write_text
@@ -134,11 +135,13 @@ def choose_k(file: Path, k: str, datasets: list[str], methods: list[str]) -> Non
 
     numbers = parse_numbers(k)
     experiment = read_experiment(read_config_file(file), schema_file(), file.absolute().parent)
+    raw_dir = Path(experiment.machine.raw_dir)
     chosen = methods or [name for name in SIMPLE if name in experiment.methods] or ["k_means"]
     for name in [*(datasets or experiment.datasets)]:
         if name not in experiment.datasets:
             raise InputError(unknown_name("--datasets", name, list(experiment.datasets)))
-        fits = Fits(experiment, name, load_samples(experiment, name))
+        block = experiment.blocks[name]
+        fits = Fits(experiment, name, samples_of(block.row, raw_dir, block.subsample))
         trials, gap = list(run_trials(fits, numbers, chosen)), gap_statistic(fits.X, numbers)
         target = ResultSet(experiment.results).choice_file(name)
         write_text(target, to_csv(pd.DataFrame([trial.row() for trial in trials]), "%.6g"))

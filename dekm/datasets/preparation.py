@@ -65,6 +65,15 @@ def prepare(
     return known
 
 
+def samples_of(dataset: Dataset, raw_dir: Path, subsample: int | None = None) -> Samples:
+    """The samples of a dataset as `load` reads them after a `prepare` of today; nothing is written.
+
+    `InputError` as of `prepare`.
+    """
+    stored, known = _prepare(dataset, raw_dir, subsample, n_classes=None)
+    return InputScaling.from_facts(known["scaling"])(stored.X)
+
+
 @contextmanager
 def noted_warnings() -> Iterator[list[str]]:
     """The warnings that the package logs within the block."""

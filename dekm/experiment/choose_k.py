@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby, product
 from math import prod
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -16,8 +15,6 @@ import numpy as np
 from dekm import metrics
 from dekm.clustering.gap import Gap
 from dekm.clustering.modularity import NeighborGraph
-from dekm.datasets import prepared
-from dekm.datasets.preparation import prepare
 from dekm.errors import InputError
 from dekm.experiment.config import Experiment, with_embedding_dim
 from dekm.experiment.estimators import build, fit
@@ -28,7 +25,6 @@ from dekm.methods.baselines import PCAKMeans
 from dekm.methods.iteration import Iteration
 from dekm.nn.stages import Epoch
 from dekm.results.progress import duration
-from dekm.results.result_set import ResultSet
 
 logger = logging.getLogger(__name__)
 
@@ -103,42 +99,31 @@ class Fits:
             autoencoder = Autoencoder(architecture=kind, device=device, random_state=seed, **settings)
             name = f"{self.dataset}, seed {seed}: pretraining {key}"
             logger.info("%s, %d epochs", name, autoencoder.n_epochs)
-            self.starts[key, seed] = autoencoder.fit(self.X, on_epoch=LoggedEpochs(name))
+            self.starts[key, seed] = autoencoder.fit(self.X, on_epoch=LoggedHistory(name).log_epoch)
         return self.starts[key, seed]
 
 
-class Occasional:
-    """Logs a line if the last one is `LOG_SECONDS` ago."""
-
-    def __init__(self, name: str) -> None:
-        self.name, self._last = name, time.monotonic()
-
-    def log(self, text: str) -> None:
-        """Log what is done, or not."""
-        if time.monotonic() - self._last >= LOG_SECONDS:
-            self._last = time.monotonic()
-            logger.info("%s: %s", self.name, text)
-
-
-class LoggedEpochs(Occasional):
-    """The hook of a pretraining."""
-
-    def __call__(self, epoch: Epoch) -> None:
-        """Log an epoch now and then."""
-        self.log(f"epoch {epoch.n_epoch} of {epoch.n_epochs}")
-
-
 class LoggedHistory(History):
-    """The hook of a fit."""
+    """The hook of a fit or of a pretraining, which logs a line if the last one is `LOG_SECONDS` ago."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
-        self._lines = Occasional(name)
+        self.name, self._last = name, time.monotonic()
 
     def __call__(self, iteration: Iteration) -> None:
         """Keep an iteration, and log it now and then."""
         super().__call__(iteration)
-        self._lines.log(f"iteration {iteration.n_iter}, {iteration.changed:.2%} of the labels changed")
+        self.log(f"iteration {iteration.n_iter}, {iteration.changed:.2%} of the labels changed")
+
+    def log_epoch(self, epoch: Epoch) -> None:
+        """Log an epoch now and then."""
+        self.log(f"epoch {epoch.n_epoch} of {epoch.n_epochs}")
+
+    def log(self, text: str) -> None:
+        """Log what is done, unless a line has been logged lately."""
+        if time.monotonic() - self._last >= LOG_SECONDS:
+            self._last = time.monotonic()
+            logger.info("%s: %s", self.name, text)
 
 
 def run_trials(fits: Fits, numbers: Sequence[int], methods: Sequence[str]) -> Iterator[Trial]:
@@ -162,21 +147,6 @@ def run_trials(fits: Fits, numbers: Sequence[int], methods: Sequence[str]) -> It
         yield trial
 
 
-def load_samples(experiment: Experiment, dataset: str) -> Any:
-    """The prepared samples of a dataset of the configuration, which are prepared if necessary."""
-    block, folder = experiment.blocks[dataset], ResultSet(experiment.results).data(dataset)
-    if not folder.facts_file.is_file():
-        raw_dir = Path(experiment.machine.raw_dir)
-        prepare(
-            block.row,
-            raw_dir,
-            data=folder.arrays_file,
-            facts=folder.facts_file,
-            subsample=block.subsample,
-        )
-    return prepared.load(folder.arrays_file, folder.facts_file)[0]
-
-
 def measure(label: str, k: int, X: Any, graph: NeighborGraph, fits: Sequence[np.ndarray]) -> Trial:
     """Measure the partitions of all seeds."""
     modularities, silhouettes, indices = (
@@ -187,7 +157,7 @@ def measure(label: str, k: int, X: Any, graph: NeighborGraph, fits: Sequence[np.
             partial(metrics.davies_bouldin, X),
         )
     )
-    smallest = min(int(np.bincount(labels, minlength=k).min()) for labels in fits)
+    smallest = min(int(np.bincount(labels[labels >= 0], minlength=k).min()) for labels in fits)
     return Trial(label, k, modularities, silhouettes, indices, metrics.mean_ari(fits), smallest)
 
 

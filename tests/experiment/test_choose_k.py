@@ -14,7 +14,6 @@ from dekm.errors import InputError
 from dekm.experiment.choose_k import (
     LIMITS,
     Fits,
-    LoggedEpochs,
     LoggedHistory,
     Trial,
     measure,
@@ -115,7 +114,7 @@ def test_a_long_pretraining_or_fit_is_seen_to_progress(
 ) -> None:
     caplog.set_level("INFO")
     monkeypatch.setattr("dekm.experiment.choose_k.LOG_SECONDS", 0)
-    LoggedEpochs("mine, seed 0: pretraining mlp")(Epoch(3, 9, 0.5, None))
+    LoggedHistory("mine, seed 0: pretraining mlp").log_epoch(Epoch(3, 9, 0.5, None))
     X = torch.eye(4)
     LoggedHistory("mine, DEKM")(Iteration(2, X, torch.arange(4), X, 0.0, 0.25))
     assert caplog.messages == [
@@ -123,7 +122,7 @@ def test_a_long_pretraining_or_fit_is_seen_to_progress(
         "mine, DEKM: iteration 2, 25.00% of the labels changed",
     ]
     monkeypatch.setattr("dekm.experiment.choose_k.LOG_SECONDS", 60)
-    LoggedEpochs("mine")(Epoch(4, 9, 0.5, None))
+    LoggedHistory("mine").log_epoch(Epoch(4, 9, 0.5, None))
     assert len(caplog.messages) == 2
 
 
@@ -155,3 +154,27 @@ def test_the_command_measures_plots_and_recommends(
     error = capsys.readouterr().err
     assert "mine: k=30 should be < n_samples=30." in error
     assert "yours: unknown name" in error
+
+
+def test_the_samples_are_those_of_the_configuration_and_of_the_file_as_they_are_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    block = {"path": "x.npy", "n_clusters": 3}
+    config = {"name": "own", "seeds": [0], "methods": {"k_means": {"n_init": 1}}, "datasets": {"mine": block}}
+
+    def n_samples_of(n: int, **options: int) -> str:
+        np.save("x.npy", np.random.default_rng(0).normal(size=(n, 3)))
+        text = yaml.safe_dump(config | {"datasets": {"mine": block | options}})
+        Path("own.yaml").write_text(text, encoding="utf-8")
+        assert main(["choose-k", "own.yaml", "--k", "90"]) == 1
+        return capsys.readouterr().err
+
+    assert "n_samples=60" in n_samples_of(60)
+    assert "n_samples=70" in n_samples_of(70)
+    assert "n_samples=50" in n_samples_of(70, subsample=50)
+
+
+def test_a_sample_without_a_cluster_is_in_none() -> None:
+    X = np.random.default_rng(0).normal(size=(8, 2))
+    assert measure("x", 2, X, NeighborGraph(X), [np.array([-1, 0, 0, 0, 1, 1, 1, 1])]).smallest == 3
