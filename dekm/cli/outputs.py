@@ -26,6 +26,7 @@ logger = logging.getLogger(__name__)
 CONFIG = Path(__file__).parents[2] / "config"
 SCHEMA = CONFIG / "config.schema.yaml"
 PAPER = CONFIG / "config.yaml"
+MOST_SECONDS = 10**6  # between two updates
 
 
 def schema_file() -> Path:
@@ -153,11 +154,18 @@ def compare(results: Path, reference: Path) -> None:
     print(to_markdown(compare_grid(compare(results, reference))), end="")
 
 
+def check_interval(option: str, seconds: float | None) -> None:
+    """Refuse an interval that `time.sleep` does."""
+    if seconds is not None and not 0 < seconds <= MOST_SECONDS:
+        raise InputError(f"{option} {seconds} should be a number of seconds > 0 and <= {MOST_SECONDS:,}.")
+
+
 def status(results: list[Path], watch: float | None) -> None:
     """Print what is complete, running, dead, failed or waiting; once, or repeatedly until interrupted."""
     from dekm.results.status import find_results, read_status
     from dekm.results.status_text import describe_status
 
+    check_interval("--watch", watch)
     while True:
         texts = [printable(describe_status(read_status(folder))) for folder in find_results(results)]
         clear = "\033[H\033[2J" if watch is not None and sys.stdout.isatty() else ""
@@ -182,14 +190,13 @@ def estimate(config: Path) -> None:
 def sync(results: list[Path], store: str | None, follow: float | None, done: Path | None) -> None:
     """Update the MLflow store from the run folders, once or repeatedly.
 
-    Where `done` is given, a server that cannot be updated costs a warning, and `PENDING` in this file.
+    With `done`, a server that cannot be updated is a warning, and `PENDING` is written to this file.
     """
     from dekm.tracking.server import PENDING, default_store, read_store
     from dekm.tracking.store import sync_all
     from dekm.tracking.ui import all_results, follow_runs
 
-    if follow is not None and not 0 < follow < float("inf"):
-        raise InputError(f"--follow {follow} should be a number of seconds > 0.")
+    check_interval("--follow", follow)
     target = read_store(
         default_store(results[0].absolute().parent if results else Path("results"))
         if store is None

@@ -163,20 +163,15 @@ class PlannedCell:
 def planned_cells(experiment: Experiment) -> Iterator[PlannedCell]:
     """The cells of an experiment on data whose size is known."""
     device = resolve_device(experiment.machine.device)
-    if device.type == "cpu":
-        torch.set_num_threads(threads(experiment))
+    if device.type == "cpu":  # as many threads as a job has here
+        n_cells = sum(cell["stage"] == "cluster" for cell in all_cells(experiment))
+        n_cores = torch.get_num_threads()
+        torch.set_num_threads(min(n_cores, experiment.machine.threads_of(n_cells, n_cores)))
     for block in experiment.blocks.values():
         data = find_size(experiment, block)
         if data is not None:
             for cell in cells_of(experiment, block):
                 yield PlannedCell(experiment, block, data, cell["stage"], cell["subject"], device)
-
-
-def threads(experiment: Experiment) -> int:
-    """CPU threads of a job that runs a method here."""
-    n_cells = sum(cell["stage"] == "cluster" for cell in all_cells(experiment))
-    n_cores = torch.get_num_threads()
-    return min(n_cores, experiment.machine.threads_of(n_cells, n_cores))
 
 
 def find_size(experiment: Experiment, block: DatasetBlock) -> Data | None:
@@ -201,7 +196,7 @@ def describe_estimate(experiment: Experiment) -> str:
         [*summary(experiment, cells)] if cells else [f"{experiment.config['name']}: no time is known yet."]
     )
     return "\n".join(
-        [*known, *unknown_sizes(experiment, cells), *unknown, *(["", table(cells)] if cells else [])]
+        [*known, *unknown_sizes(experiment, planned), *unknown, *(["", table(cells)] if cells else [])]
     )
 
 
@@ -216,7 +211,7 @@ def summary(experiment: Experiment, cells: Sequence[PlannedCell]) -> Iterator[st
             f"This machine is busy: what was measured had a processor for {share:.0%} of its time. On an "
             f"idle machine it takes about {duration(total * share)}."
         )
-    n_threads, n_cores = threads(experiment), os.cpu_count() or 1
+    n_threads, n_cores = torch.get_num_threads(), os.cpu_count() or 1  # with which it was measured
     if device == "cpu" and n_cores >= 2 * n_threads:
         n_jobs = n_cores // n_threads
         jobs = f"{n_jobs} jobs of {n_threads} thread{'s' if n_threads > 1 else ''}"

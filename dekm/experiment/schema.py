@@ -80,7 +80,13 @@ def _parse(value: Any) -> Any:
         return value
     try:
         parsed = float(value) if EXPONENT.fullmatch(value) else yaml.load(value, StrictLoader)
-    except (ValueError, RecursionError, yaml.YAMLError):
+    except (
+        ValueError,
+        LookupError,
+        AttributeError,
+        RecursionError,
+        yaml.YAMLError,
+    ):  # of PyYAML, for a wrong tag
         return value
     return parsed if parsed is None or isinstance(parsed, int | float) else value
 

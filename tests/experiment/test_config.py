@@ -447,7 +447,23 @@ def test_numbers_that_yaml_reads_as_text_are_numbers(text: str, number: float | 
         )
 
 
-@pytest.mark.parametrize("text", ["nan", "inf", ".nan", ".inf", "1e999", "1e-3x", "[", "{a: 1}", "9" * 5000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "nan",
+        "inf",
+        ".nan",
+        ".inf",
+        "1e999",
+        "1e-3x",
+        "[",
+        "{a: 1}",
+        "9" * 5000,
+        "!!bool x",
+        "!!int",
+        "!!float",
+    ],
+)
 def test_text_that_is_no_number_stays_a_mistake(text: str) -> None:
     assert "pretraining.lr=" in mistakes_of({"pretraining": {"lr": text}})
 

@@ -66,6 +66,29 @@ def test_a_cell_is_measured_on_this_device(monkeypatch: pytest.MonkeyPatch, tmp_
     assert text.splitlines()[-1].startswith("dekm_f")
 
 
+def test_the_jobs_have_as_many_threads_as_were_measured_with(
+    monkeypatch: pytest.MonkeyPatch, seconds: dict[str, float]
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 16)
+    config = {name: value for name, value in CONFIG.items() if name != "threads"}
+    n_threads = torch.get_num_threads()
+    torch.set_num_threads(16)
+    try:
+        text = describe_estimate(
+            Experiment(config | {"datasets": {"digits": None}, "methods": {"k_means": {}}})
+        )
+    finally:
+        torch.set_num_threads(n_threads)
+    assert "2 jobs of 8 threads at a time" in text
+
+
+def test_data_of_known_size_are_not_named_as_unknown() -> None:
+    method = {"estimator": "sklearn.cluster:KMeans"}
+    text = describe_estimate(Experiment(CONFIG | {"datasets": {"digits": None}, "methods": {"own": method}}))
+    assert "no time is known" in text
+    assert "size is not known" not in text
+
+
 @pytest.mark.parametrize(("keep_models", "n_models"), [("all", 2), ("one", 1), ("none", 0)])
 @pytest.mark.usefixtures("seconds")
 def test_the_disk_follows_from_the_models_that_are_kept(keep_models: str, n_models: int) -> None:

@@ -161,11 +161,12 @@ NUMBERS: list[list[str]] = [
 ]
 
 
-@pytest.mark.parametrize("seconds", ["nan", "inf", "-1", "0", "1e400"])
+@pytest.mark.parametrize("seconds", ["nan", "inf", "-1", "0", "1e300", "1e400"])
 @pytest.mark.usefixtures("here", "restored_logging")
 def test_an_interval_that_is_none_is_one_line(seconds: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["sync", "new", "--store", "store", f"--follow={seconds}"]) == 1
-    assert "should be a number of seconds > 0" in capsys.readouterr().err
+    for command in (["sync", "new", "--store", "store", "--follow"], ["status", "new", "--watch"]):
+        assert main([*command[:-1], f"{command[-1]}={seconds}"]) == 1
+        assert "should be a number of seconds > 0" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("value", WRONG, ids=lambda value: ascii(value)[:12])
