@@ -163,7 +163,7 @@ COMMANDS: dict[str, tuple[Any, ...]] = {
         file("--out", "folder of the figure to write"),
     ),
     "explore": (
-        "write the page of a run, on which each sample can be asked about",
+        "write the interactive page of a run, which shows why each sample is in its cluster",
         file("run", "folder of a run: RESULTS/runs/DATASET/METHOD/seedN"),
         file("--out", "HTML file to write (default: RESULTS/explore/DATASET_METHOD.html)", default=None),
     ),

@@ -35,7 +35,7 @@ class DatasetBlock:
     @property
     def is_own(self) -> bool:
         """Whether it is the user's own data."""
-        return not {"path", "loader"}.isdisjoint(self.settings)
+        return describes_own_data(self.settings)
 
     @property
     def modules(self) -> list[str]:
@@ -69,12 +69,17 @@ def merge(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, 
     return {**settings, **changed}
 
 
+def describes_own_data(settings: Mapping[str, Any]) -> bool:
+    """Whether the settings of a dataset are those of a user's own data."""
+    return not {"path", "loader"}.isdisjoint(settings)
+
+
 def find_dataset(name: str, options: Mapping[str, Any]) -> Dataset:
     """A row of `DATASETS` with these options, or the user's own data that they describe.
 
     `InputError` if the name is unknown and the options have no path, or an option is wrong.
     """
-    if "path" in options or "loader" in options:
+    if describes_own_data(options):
         if name in DATASETS:
             raise InputError(f"{name} is a dataset of this package; give your own data another name.")
         from dekm.datasets.user.own import own_dataset

@@ -36,10 +36,8 @@ class Cell:
     identity: Mapping[str, str]  # dataset, and method or architecture
     inputs: Mapping[int, Mapping[str, Any]]  # for each seed, everything else that decides its result
     n_values: int  # of all samples together, float32 on the device
-    # for the facts: all parameters with their defaults, which follow from settings and code
-    effective: Mapping[str, Any] = field(default_factory=dict)
-    # for the facts: whether it is a cell of Table III, on a whole dataset or a subsample
-    in_table: bool = False
+    # for the facts: what decides no result, or follows from settings and code, such as the defaults
+    more_facts: Mapping[str, Any] = field(default_factory=dict)
     # whether its seeds may run at the same time on a GPU; not with code of a user, which may use the global
     # generators
     concurrent: bool = True
@@ -47,9 +45,8 @@ class Cell:
     taken: Mapping[int, str] = field(default_factory=dict)
 
     def parts(self, seed: int) -> dict[str, Any]:
-        """Everything that decides the result of a seed; the label does not."""
-        identity = {field: value for field, value in self.identity.items() if field != "label"}
-        return {**identity, **self.inputs[seed], "format": FORMAT}
+        """Everything that decides the result of a seed."""
+        return {**self.identity, **self.inputs[seed], "format": FORMAT}
 
     def key(self, seed: int) -> str:
         """Digest of everything that decides the result of a seed."""
@@ -88,8 +85,7 @@ class Cell:
 
     def _run_seed(self, seed: int, make: Callable[["Job"], None], device: str, fresh: bool) -> None:
         target, key = self.folder.seed(seed), self.key(seed)
-        name = " ".join(value for field, value in self.identity.items() if field != "label")
-        name = f"{name}, seed {seed}"
+        name = f"{' '.join(self.identity.values())}, seed {seed}"
         checkpoint_file = self.folder.checkpoint_file(seed)
         # A job that outlived its killed workflow may still be writing the seed; it is waited for, unless it
         # has other settings.
@@ -109,8 +105,7 @@ class Cell:
             started = time.time()
             with atomic_folder(target.path) as path:
                 folder = SeedFolder(path)
-                known = {"key": key, **self.identity, **self.parts(seed), **self.effective}
-                known["in_table"] = self.in_table
+                known = {"key": key, **self.parts(seed), **self.more_facts}
                 # Written twice: at first so that the run can be followed while it is made, at the end with
                 # the identity of the finished run and the time at which it ended.
                 write_json(folder.file("facts"), known | facts(hardware(device)))

@@ -8,7 +8,13 @@ from typing import Any
 from dekm.datasets import DATASETS
 from dekm.datasets.user.own import most_samples
 from dekm.errors import InputError, cut, find_secret, shown, unknown_name
-from dekm.experiment.blocks import DatasetBlock, find_dataset, loader_options, unknown_dataset
+from dekm.experiment.blocks import (
+    DatasetBlock,
+    describes_own_data,
+    find_dataset,
+    loader_options,
+    unknown_dataset,
+)
 from dekm.experiment.config import FIG1, FIG5_METHODS, Experiment
 from dekm.experiment.config_file import check_values
 from dekm.experiment.own_code import find_misdefined, find_unusable, variant_settings
@@ -28,7 +34,7 @@ def read_experiment(config: Mapping[str, Any], schema_file: Path, modules: Path 
     schema = read_schema(schema_file)
     config = read_texts(config, schema)
     use_folder(modules)
-    for mistakes in map(list, _stages(config, schema)):
+    for mistakes in map(dict.fromkeys, _stages(config, schema)):  # each once
         if mistakes:
             raise InputError("\n  ".join(["the configuration has mistakes:", *mistakes]))
     return Experiment(config)
@@ -48,7 +54,7 @@ def find_mistakes(config: Mapping[str, Any], schema: Mapping[str, Any]) -> Itera
     yield from find_disallowed(config, schema)
     datasets = config.get("datasets")
     for name, block in datasets.items() if isinstance(datasets, Mapping) else ():
-        own = isinstance(block, Mapping) and not {"path", "loader"}.isdisjoint(block)
+        own = isinstance(block, Mapping) and describes_own_data(block)
         if name not in DATASETS and not own:
             yield unknown_dataset("datasets", name)
     yield from find_misdefined(config)
@@ -148,11 +154,9 @@ def _find_impossible_sizes(place: str, block: DatasetBlock) -> Iterator[str]:
 
 def find_contradictions(experiment: Experiment) -> Iterator[str]:
     """Parameters that would make a method another one."""
-    found: dict[str, None] = {}
     for name in experiment.blocks:
         for method in experiment.methods:
             try:
                 experiment.method_settings(name, method)
             except InputError as error:
-                found[f"methods.{method}: {error}"] = None
-    yield from found
+                yield f"methods.{method}: {error}"

@@ -20,8 +20,9 @@ FIG1_N_CLASSES = 4
 FIG5_METHODS = ("pca_k_means", "ae_k_means", "dec", "dekm")  # in the order of the panels
 VECTOR_EMBEDDING_DIM = 10  # of vectors; of images it is the number of clusters
 COMPONENTS = 50  # of an embedding that starts at PCA, or as many as there are
-# Parameters of an autoencoder that an architecture does not use, and defaults of those that it may lack.
-UNUSED = {"conv": {"hidden", "layerwise", "noise"}, "mlp": {"channels"}, "network": set[str]()}
+# The architectures of autoencoders and the parameters that each does not use; defaults of those that may be
+# missing.
+ARCHITECTURES = {"conv": {"hidden", "layerwise", "noise"}, "mlp": {"channels"}, "network": set[str]()}
 DEFAULTS = {"scaling": "none", "layerwise": False, "noise": 0.2}
 FIG1_SETTINGS: dict[str, dict[str, Any]] = {
     "pretraining": {"embedding_dim": 2},
@@ -258,7 +259,7 @@ class Experiment:
 def with_defaults(settings: Mapping[str, Any], architecture: str) -> dict[str, Any]:
     """The parameters that decide autoencoders of an architecture; equal ones make equal autoencoders."""
     known = {**DEFAULTS, **settings}
-    unused = UNUSED[architecture] | (set() if known["layerwise"] else {"noise"})
+    unused = ARCHITECTURES[architecture] | (set() if known["layerwise"] else {"noise"})
     return {name: value for name, value in known.items() if name not in unused}
 
 

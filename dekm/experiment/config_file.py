@@ -23,7 +23,7 @@ MAX_BITS = 10_000  # of an integer; Python refuses to print very long ones
 
 
 class StrictLoader(yaml.SafeLoader):
-    """Refuses what YAML 1.1, in which Snakemake reads, understands otherwise than it looks.
+    """Refuses what YAML 1.1, which Snakemake uses, parses differently than a reader expects.
 
     That is a key twice in a block, of which libraries keep the last; a key that is no text, such as ``no``;
     and a number or date such as ``0100``, which is 64, ``1:30``, which is 90, or ``2024-01-01``.
@@ -45,7 +45,7 @@ class StrictLoader(yaml.SafeLoader):
         return node
 
     def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
-        """A block; here, where each is seen once: merged keys are put into its node later."""
+        """A block. It is checked here, before the keys that it merges (``<<``) are added to its node."""
         node = super().compose_mapping_node(anchor)
         lines: dict[str, int] = {}
         for key, _ in node.value:

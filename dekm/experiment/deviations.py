@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dekm.errors import shown
-from dekm.experiment.config import PROTOCOLS, UNUSED, Experiment, with_embedding_dim
+from dekm.experiment.config import ARCHITECTURES, PROTOCOLS, Experiment, with_embedding_dim
 from dekm.experiment.config_file import read_config_file
 from dekm.methods import KNOWN
 from dekm.results.result_set import ResultSet
@@ -71,7 +71,7 @@ def pretraining_of(paper: Experiment, dataset: str, key: str) -> dict[str, Any]:
     row, settings = paper.blocks[dataset].row, paper.pretraining_settings(dataset, key)
     settings = with_embedding_dim(settings, architecture, row.kind, row.n_clusters)
     expected = effective_parameters(Autoencoder, {"architecture": architecture, **settings})
-    return {name: value for name, value in expected.items() if name not in UNUSED[architecture]}
+    return {name: value for name, value in expected.items() if name not in ARCHITECTURES[architecture]}
 
 
 def _compare(found: Mapping[str, Any], expected: Mapping[str, Any], place: str = "") -> list[str]:

@@ -37,7 +37,7 @@ Settings = Mapping[str, Any]
 class Fit:
     """What a run learned."""
 
-    labels: np.ndarray  # cluster (n,) of each sample
+    labels: np.ndarray  # cluster (n,) of each sample; negative if it has none
     embedding: np.ndarray  # (n, e), or the samples as vectors if the method has none
     centers: np.ndarray  # of the clusters in the embedding (k, e)
     members: np.ndarray  # row (n,) of `centers`: the label, unless the method numbers its clusters otherwise
@@ -46,11 +46,6 @@ class Fit:
     history: list[dict[str, float]]  # one row per iteration, as in `history_` of a `Clusterer`
     warnings: list[str]  # what the fit has warned of with a `ConvergenceWarning`
     decoded: np.ndarray | None = None  # the centers as images (k, h, w, c); None without a decoder
-
-    @property
-    def n_clusters_found(self) -> int:
-        """Number of clusters that are not empty; a negative label is that of no cluster."""
-        return len(np.unique(self.labels[self.labels >= 0]))
 
 
 def parameters(estimator: Any) -> Mapping[str, inspect.Parameter]:

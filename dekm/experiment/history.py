@@ -101,7 +101,7 @@ class History(Recorder):
 
 
 class Scorer:
-    """Scores the partitions of a history; it refers to the history, and nothing that a method holds to it.
+    """Scores the partitions of a history; it refers to the history; nothing that a method holds refers to it.
 
     The true labels `y` (n,) are None for unlabelled data.
     """

@@ -14,7 +14,7 @@ from dekm.datasets import prepared
 from dekm.errors import InputError, cut, first_line, shown, without_secrets
 from dekm.experiment.cells import Cell, Job
 from dekm.experiment.checkpoints import RecordedCheckpoint
-from dekm.experiment.config import with_embedding_dim
+from dekm.experiment.config import ARCHITECTURES, with_embedding_dim
 from dekm.experiment.estimators import (
     Settings,
     build,
@@ -47,8 +47,6 @@ from dekm.results.seed import FAILED
 from dekm.scaling import InputScaling
 
 logger = logging.getLogger(__name__)
-
-ARCHITECTURES = ("conv", "mlp", "network")  # in a key of pretrained autoencoders, before a dash
 
 
 def pretrain_cell(
@@ -106,7 +104,7 @@ def pretrain_cell(
         {"dataset": dataset, "architecture": architecture},
         {seed: {**shared, "seed": seed, **origin(published.get(seed))} for seed in seeds},
         math.prod(X.shape),
-        {"parameters": parameters},
+        {"parameters": parameters, "in_table": False},
         # UMAP gives another embedding where several threads compute one.
         concurrent=network is None and settings.get("init") != "umap",
         taken={seed: record.facts["key"] for seed, record in published.items()},
@@ -190,14 +188,17 @@ def cluster_cell(
 
     cell = Cell(
         result_set.cell(dataset, method),
-        {"dataset": dataset, "method": method, "label": row.label},
+        {"dataset": dataset, "method": method},
         {
             seed: {**shared, "seed": seed, "pretrained": start and start.facts["key"]}
             for seed, start in starts.items()
         },
         math.prod(X.shape),
-        describe_parameters(row.load(), settings, starts[seeds[0]]),
-        in_table=row.in_table and data.get("n_classes") is None,
+        {
+            "label": row.label,
+            "in_table": row.in_table and data.get("n_classes") is None,
+            **describe_parameters(row.load(), settings, starts[seeds[0]]),
+        },
         # UMAP gives another embedding where several threads compute one.
         concurrent=network is None and row.is_ours and row.extra is None,
     )

@@ -105,7 +105,7 @@ class Live:
     def _write_until(self, ended: threading.Event) -> None:
         last = False
         while not last:
-            with contextlib.suppress(OSError):  # a full disk must not end a training; its own files will
+            with contextlib.suppress(OSError):  # a full disk stops the job where it writes its results
                 self.flush()
             last = ended.is_set()
             ended.wait(WRITE_SECONDS)

@@ -116,23 +116,20 @@ def _find_unusable_estimators(experiment: Experiment) -> Iterator[str]:
 
 def _find_unusable_networks(experiment: Experiment) -> Iterator[str]:
     """Networks that cannot be imported, or that do not fit a dataset whose shape is known."""
-    found: dict[str, None] = {}
     for block, method, _, settings in _pretrainings(experiment):
         if settings.get("network"):
             place = _place_of(experiment, block.name, method, "network")
-            found |= dict.fromkeys(f"{place}: {text}" for text in _check_network(block, settings))
-    yield from found
+            yield from (f"{place}: {text}" for text in _check_network(block, settings))
 
 
 def _find_unusable_starts(experiment: Experiment) -> Iterator[str]:
     """Networks that should start at coordinates and have no such start for the samples of a dataset."""
-    found: dict[str, None] = {}
     for block, method, key, settings in _pretrainings(experiment):
         place = _place_of(experiment, block.name, method, "init")
         if settings.get("init") == "umap" and find_spec("umap") is None:
             from dekm.methods.coordinates import MISSING
 
-            found[f"{place}.init: {MISSING}"] = None
+            yield f"{place}.init: {MISSING}"
         if settings.get("init") not in STARTS:
             continue
         from dekm.methods.autoencoder import Autoencoder
@@ -143,8 +140,7 @@ def _find_unusable_starts(experiment: Experiment) -> Iterator[str]:
             Autoencoder(**complete).check_network((1, 1, 1) if is_conv else (1,))
         except InputError as error:
             remedy = f" For {block.name}: a variant of {method} with autoencoder: mlp." if is_conv else ""
-            found[f"{place}: {error}{remedy}"] = None
-    yield from found
+            yield f"{place}: {error}{remedy}"
 
 
 def _pretrainings(experiment: Experiment) -> Iterator[tuple[DatasetBlock, str, str, dict[str, Any]]]:

@@ -97,7 +97,7 @@ def final_metrics(fit: Fit, X: Any, y: np.ndarray | None) -> dict[str, float | N
             "silhouette_embedding": metrics.silhouette(fit.embedding, fit.labels),
             "davies_bouldin_embedding": metrics.davies_bouldin(fit.embedding, fit.labels),
             "inertia": fit.inertia,
-            "n_clusters_found": fit.n_clusters_found,
+            "n_clusters_found": len(sizes),
             "smallest": int(sizes.min(initial=len(fit.labels))),
             "largest": int(sizes.max(initial=0)),
             "n_iter": fit.n_iter,

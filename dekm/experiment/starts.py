@@ -70,7 +70,7 @@ def _differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
 
 
 def origin(record: Record | None) -> dict[str, dict[str, Any]]:
-    """What the facts of a seed tell of who trained it, if it was taken from elsewhere, even twice."""
+    """The facts of the first training of an autoencoder that was taken from elsewhere, perhaps by copies."""
     if record is None:
         return {}
     names = ("id", "commit", "device", "platform", "threads", "kernels", "versions", "created")

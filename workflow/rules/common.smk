@@ -16,6 +16,7 @@ sys.path.insert(0, str(ROOT))
 from dekm.datasets.user.folders import visible_files
 from dekm.errors import InputError
 from dekm.experiment.checks import read_experiment
+from dekm.experiment.config import ARCHITECTURES
 from dekm.experiment.config_file import read_config_file
 from dekm.experiment.plan import job_settings, write_plan
 from dekm.experiment.provenance import (
@@ -35,7 +36,7 @@ for folder in (ROOT, Path.cwd()):
         )
 
 # Modules that the configuration names are searched in the folder of its file.
-MODULES = Path((workflow.configfiles or ["."])[-1]).absolute().parent
+CONFIG_FOLDER = Path((workflow.configfiles or ["."])[-1]).absolute().parent
 
 
 class FilesAsText(dict):
@@ -56,7 +57,7 @@ try:
     for file in workflow.configfiles:
         read_config_file(Path(file))
     EXPERIMENT = read_experiment(
-        config, ROOT / "config" / "config.schema.yaml", MODULES
+        config, ROOT / "config" / "config.schema.yaml", CONFIG_FOLDER
     )
     MACHINE = EXPERIMENT.machine
     STORE = MACHINE.tracking or default_store(EXPERIMENT.results.parent)
@@ -99,7 +100,7 @@ shell.prefix(
 wildcard_constraints:
     dataset="|".join(BLOCKS),
     method="|".join([*EXPERIMENT.methods, "dekm", *STRATEGIES]),
-    architecture="(conv|mlp|network)(-[0-9a-f]+)?",
+    architecture=f"({'|'.join(ARCHITECTURES)})(-[0-9a-f]+)?",
 
 
 @cache
@@ -138,8 +139,10 @@ def pairs(option, texts):
     return lambda wildcards: options
 
 
-LABELS = {name: EXPERIMENT.method(name).label for name in EXPERIMENT.own_methods}
-LABELS, LEFT_OUT = pairs("--label", LABELS), pairs("--left-out", EXPERIMENT.left_out)
+LABELS = pairs(
+    "--label", {name: EXPERIMENT.method(name).label for name in EXPERIMENT.own_methods}
+)
+LEFT_OUT = pairs("--left-out", EXPERIMENT.left_out)
 
 
 def raw_files(wildcards):

@@ -14,48 +14,30 @@ localrules:
     figure_strategies,
 
 
-# The figures of the paper: rule, inputs, the folders of them that the figure reads, threads and memory, and
-# the files that are in the report with their names there.
+# The figures of the paper: rule, inputs, threads and memory, and the files that are in the report with their
+# names there.
 PAPER_FIGURES = {
     "fig1": (
-        ("iterations", cells("fig1", "dekm"), input_folders, 1, 4000),
+        ("iterations", cells("fig1", "dekm"), 1, 4000),
         {"fig1.png": "1, iterations", "fig1.gif": "1, animation"},
     ),
-    "fig2": (("entropy", [], None, 1, 1000), {"fig2.png": "2, entropy"}),
+    "fig2": (("entropy", [], 1, 1000), {"fig2.png": "2, entropy"}),
     "fig3": (
-        (
-            "samples",
-            expand(rules.prepare.output, dataset=IMAGE_DATASETS),
-            input_folders,
-            1,
-            4000,
-        ),
+        ("samples", expand(rules.prepare.output, dataset=IMAGE_DATASETS), 1, 4000),
         {"fig3.png": "3, samples"},
     ),
     "fig4": (
-        (
-            "strategies",
-            cells_of_figure("fig4", STRATEGIES),
-            input_folders,
-            1,
-            1000,
-        ),
+        ("strategies", cells_of_figure("fig4", STRATEGIES), 1, 1000),
         {"fig4.png": "4, strategies", "fig4_final.csv": "4, final values"},
     ),
     "fig5": (
-        (
-            "embeddings",
-            cells_of_figure("fig5", EXPERIMENT.methods_of_fig5),
-            input_folders,
-            4,
-            8000,
-        ),
+        ("embeddings", cells_of_figure("fig5", EXPERIMENT.methods_of_fig5), 4, 8000),
         {"fig5.png": "5, embeddings"},
     ),
 }
 
 for figure, (
-    (name, read, folders, n_threads, memory),
+    (name, read, n_threads, memory),
     reported,
 ) in PAPER_FIGURES.items():
 
@@ -85,7 +67,7 @@ for figure, (
             runtime=growing(60),
         params:
             figure=figure,
-            read=folders or [],
+            read=input_folders,
             folder=output_folder,
             sources=source_digest(f"dekm.figures.{figure}_{name}"),
         message:

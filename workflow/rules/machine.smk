@@ -7,7 +7,7 @@ from dekm.experiment.plan import all_cells
 CONTAINER = MACHINE.container or "dekm.sif"
 GPUS = 0 if MACHINE.device == "cpu" else 1
 FRESH = "--fresh" if MACHINE.fresh else ""
-MODULES = f"--modules {shlex.quote(str(MODULES))}"
+MODULES = f"--modules {shlex.quote(str(CONFIG_FOLDER))}"
 
 # On one machine every job that trains has a GPU of its own. On a cluster its scheduler sees to that.
 

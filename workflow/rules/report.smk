@@ -118,15 +118,8 @@ use rule table as table_of_dataset with:
     benchmark:
         f"{RESULTS}/benchmarks/table/{{dataset}}.tsv"
     params:
-        results=results_folder,
         datasets="{dataset}",
-        methods=EXPERIMENT.methods,
         strategies=[],
-        show=EXPERIMENT.get("show", []),
-        reference=["--reference", EXPERIMENT.reference] if EXPERIMENT.reference else [],
-        labels=LABELS,
         left_out="",
-        folder=output_folder,
-        sources=source_digest("dekm.tables"),
     message:
         "Write Table III for {wildcards.dataset} alone"

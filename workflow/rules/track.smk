@@ -1,6 +1,6 @@
 TRACKED = f"{RESULTS}/logs/track.done"
 
-# The signs of updates that a server has not got are removed, so that these are tried again.
+# The marker files of updates that did not reach the server are removed, so that they run again.
 if workflow.is_main_process:
     for marker in (Path(TRACKED), *Path(RESULTS, "logs/track").glob("*.done")):
         if marker.is_file() and marker.read_text() == PENDING:

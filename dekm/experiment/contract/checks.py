@@ -126,19 +126,19 @@ def check_refit(subject: Subject) -> None:
 
 
 def check_too_few_samples(subject: Subject) -> None:
-    """Fewer samples than clusters are one clear error."""
+    """Fewer samples than clusters raise a `ValueError` with a message."""
     expect_error(subject, blobs(2)[0], f"n_samples=2 with n_clusters={N_CLUSTERS}")
 
 
 def check_nan(subject: Subject) -> None:
-    """A value that is not a number is one clear error."""
+    """NaN in the samples raises a `ValueError` with a message."""
     X, _ = blobs()
     X[3, 4] = np.nan
     expect_error(subject, X, "NaN in X")
 
 
 def check_n_clusters(subject: Subject) -> None:
-    """An n_clusters that cannot be is one clear error."""
+    """n_clusters=0 raises a `ValueError` with a message."""
     expect_error(subject, blobs()[0], "n_clusters=0", n_clusters=0)
 
 
