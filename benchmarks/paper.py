@@ -15,9 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from dekm.experiment.config import Experiment
+from dekm.experiment.config_file import read_config_file
 from dekm.experiment.jobs import cluster_cell, pretrain_cell
 from dekm.experiment.plan import job_settings
 from dekm.nn.device import device_name
@@ -32,7 +31,7 @@ def main() -> None:
     parser.add_argument("--device", help="default: that of the configuration")
     arguments = parser.parse_args()
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
-    experiment = Experiment(yaml.safe_load(arguments.config.read_text(encoding="utf-8")))
+    experiment = Experiment(read_config_file(arguments.config))
     device = arguments.device or experiment.machine.device
     print(f"on {device_name(device)}", flush=True)
     started, failed = time.perf_counter(), 0

@@ -16,24 +16,21 @@ import pytest
 
 from dekm.errors import InputError
 from dekm.files import (
-    atomic_file,
     atomic_folder,
     digest,
-    find_damage,
     locked,
     locks,
-    read_array,
-    read_arrays,
     read_json,
-    read_numbers,
     recover,
     write_json,
     write_manifest,
     write_text,
 )
-from dekm.files.arrays import Form
+from dekm.files.arrays import Form, read_array, read_arrays
+from dekm.files.atomic import atomic_file
 from dekm.files.leftovers import final_name, read_temporary, temporaries, temporary_path, this_process
-from dekm.files.reading import UnavailableError
+from dekm.files.manifest import find_damage
+from dekm.files.reading import UnavailableError, read_numbers
 from tests.helpers.temporaries import number_of_an_ended_process, written_by
 
 

@@ -7,7 +7,7 @@ import pytest
 from dekm.errors import InputError
 from dekm.files import write_manifest
 from dekm.results.record import Record, read_record
-from dekm.results.result_set import ResultSet, result_sets
+from dekm.results.result_set import ResultSet, result_folders
 from dekm.results.seed import SeedFolder
 from tests.helpers.handmade import make_history, write_facts, write_run, write_summary
 
@@ -62,9 +62,9 @@ def test_a_cell_needs_a_summary(seed: Record, tmp_path: Path) -> None:
 
 def test_result_sets_are_the_folders_with_runs(seed: Record, tmp_path: Path) -> None:
     (tmp_path.parent / "mlartifacts").mkdir(exist_ok=True)
-    assert tmp_path in [found.path for found in result_sets(tmp_path.parent)]
+    assert tmp_path in result_folders(tmp_path.parent)
     (tmp_path / "new" / "pretrained").mkdir(parents=True)
-    assert [found.path for found in result_sets(tmp_path)] == [tmp_path / "new"]
+    assert result_folders(tmp_path) == [tmp_path / "new"]
     assert ResultSet(tmp_path).has_runs()
     assert not ResultSet(tmp_path / "data").has_runs()
 

@@ -170,6 +170,17 @@ def test_a_file_that_is_being_written_or_of_another_version_is_no_error(results:
     assert "at an unknown place" in describe_status(read_status(results))
 
 
+@pytest.mark.parametrize("content", [{"shape": 3}, {"shape": []}, {"warnings": 3}, {"label": "D"}])
+def test_damaged_facts_of_data_hide_no_seed(results: Path, content: dict[str, Any]) -> None:
+    complete(results, "runs/mnist/dekm", 0)
+    file = results / "data/mnist/facts.json"
+    whole = json.loads(file.read_text()) if file.exists() else {}
+    file.write_text(json.dumps(whole | content))
+    status = read_status(results)
+    assert status.planned
+    assert {cell.name: len(cell.seconds) for cell in status.cells}["mnist dekm"] == 1
+
+
 @pytest.mark.parametrize("content", [None, "", "{}", '{"cells": [{"name": 3}]}', '{"cells": 3}'])
 def test_a_result_without_a_plan_of_this_version_shows_what_has_begun(
     results: Path, content: str | None

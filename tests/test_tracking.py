@@ -19,12 +19,12 @@ from dekm.files import locked, read_json, write_json, write_manifest
 from dekm.files.leftovers import temporary_path
 from dekm.results.progress import Progress
 from dekm.results.record import read_record
-from dekm.results.result_set import RUN_OF_PAGE, ResultSet
+from dekm.results.result_set import RUN_OF_PAGE, ResultSet, result_folders
 from dekm.tracking.artifacts import link_or_copy
 from dekm.tracking.database import local_path, tracking_uri
-from dekm.tracking.runs import POINTS_PER_CURVE, curves, log_new_points, note, start_run
+from dekm.tracking.runs import POINTS_PER_CURVE, curves, log_progress, note, start_run
 from dekm.tracking.store import sync_all
-from dekm.tracking.ui import all_results, check_port, follow_runs
+from dekm.tracking.ui import check_port, follow_runs
 from dekm.tracking.views import view_path, view_paths
 from tests.faults.material import start as start_process
 from tests.helpers.handmade import write_facts, write_summary
@@ -132,6 +132,46 @@ def test_the_first_run_of_a_cell_has_its_figures(results: Path, tmp_path: Path) 
     infos = {run.data.tags.get("id"): run.info for run in stored(tmp_path)}
     assert (local_path(infos["idk0"].artifact_uri) / "curves.png").read_bytes() == b"drawn"
     assert not (local_path(infos["idk1"].artifact_uri) / "curves.png").exists()
+
+
+def test_a_damaged_summary_costs_the_figures_of_its_cell_only(results: Path, tmp_path: Path) -> None:
+    (results / "runs" / "digits" / "dekm" / "summary.json").write_text('{"seeds": 3}')
+    folder = ResultSet(results).figures_of_run("digits", "dekm")
+    folder.mkdir(parents=True)
+    (folder / "curves.png").write_bytes(b"drawn")
+    write_run(tmp_path / "later", 0)
+    sync_all([results, tmp_path / "later"], tmp_path)
+    assert {run.data.tags.get("id") for run in stored(tmp_path)} >= {"idk0"}
+    assert len(stored(tmp_path, "later")) == 1
+
+
+def test_runs_beyond_the_first_page_are_logged_once_although_others_are_deleted(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for seed in range(1, 6):
+        write_run(results, seed)
+    sync_all([results], tmp_path)
+    whole = MlflowClient.search_runs
+    monkeypatch.setattr(
+        MlflowClient,
+        "search_runs",
+        lambda self, *given, **more: whole(self, *given, **{"max_results": 2} | more),
+    )
+    for run in stored(tmp_path)[:2]:  # of seeds that were made again
+        MlflowClient(tracking_uri(tmp_path)).set_tag(run.info.run_id, "id", "old")
+    sync_all([results], tmp_path)
+    monkeypatch.undo()
+    assert sorted(run.data.tags["id"] for run in stored(tmp_path)) == [f"idk{seed}" for seed in range(6)]
+
+
+@pytest.mark.parametrize("tag", ["stage", "current"])
+def test_a_tag_that_somebody_has_deleted_stops_no_update(tag: str, results: Path, tmp_path: Path) -> None:
+    sync_all([results], tmp_path)
+    before = stored(tmp_path)
+    for run in before:
+        MlflowClient(tracking_uri(tmp_path)).delete_tag(run.info.run_id, tag)
+    sync_all([results], tmp_path)
+    assert len(stored(tmp_path)) == len(before)
 
 
 def test_what_a_run_warns_of_is_a_tag(results: Path, tmp_path: Path) -> None:
@@ -370,7 +410,7 @@ def test_a_run_that_ends_while_it_is_read_is_left_to_the_next_time(results: Path
         assert list(ResultSet(results).unfinished_seeds()) == []
     client = MlflowClient(tracking_uri(tmp_path))
     run = start_run(client, client.create_experiment("demo"), unfinished, start=0)
-    log_new_points(client, run, unfinished)
+    log_progress(client, run.info.experiment_id, unfinished, run)
     assert client.get_run(run.info.run_id).data.metrics == {}
 
 
@@ -380,7 +420,7 @@ def test_a_port_whose_server_has_just_stopped_can_be_used_again() -> None:
         server.bind(("127.0.0.1", 0))
         server.listen()
         port = server.getsockname()[1]
-        with pytest.raises(InputError, match=f"port {port} cannot be used"):
+        with pytest.raises(InputError, match=rf"port {port} cannot be used .* make ui PORT=(?!{port}\b)"):
             check_port(port)
         with socket.create_connection(("127.0.0.1", port)) as client:
             connection, _ = server.accept()
@@ -513,7 +553,7 @@ def test_the_process_that_follows_the_runs_outlives_an_error(
 def test_results_that_have_only_a_pretraining_are_followed(results: Path, tmp_path: Path) -> None:
     write_pretraining(tmp_path / "new/pretrained/digits/conv/seed0", 2)
     (tmp_path / "mlartifacts/demo/runs").mkdir(parents=True)
-    assert all_results(tmp_path) == [results, tmp_path / "new"]
+    assert result_folders(tmp_path) == [results, tmp_path / "new"]
     assert main(["sync", "--store", str(tmp_path)]) == 0
     assert [run.info.run_name for run in stored(tmp_path, "new")] == ["digits/conv/s0"]
 

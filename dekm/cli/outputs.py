@@ -192,9 +192,11 @@ def sync(results: list[Path], store: str | None, follow: float | None, done: Pat
 
     With `done`, a server that cannot be updated is a warning, and `PENDING` is written to this file.
     """
+    from dekm.results.progress import WARNING
+    from dekm.results.result_set import result_folders
     from dekm.tracking.server import PENDING, default_store, read_store
     from dekm.tracking.store import sync_all
-    from dekm.tracking.ui import all_results, follow_runs
+    from dekm.tracking.ui import follow_runs
 
     check_interval("--follow", follow)
     target = read_store(
@@ -209,11 +211,11 @@ def sync(results: list[Path], store: str | None, follow: float | None, done: Pat
         return
     state = ""
     try:
-        sync_all(results or all_results(Path(target)), target)
+        sync_all(results or result_folders(Path(target)), target)
     except InputError as error:
         if done is None or isinstance(target, Path):
             raise
-        logger.warning("warning: %s The next run of the workflow tries it again.", error)
+        logger.warning("%s%s The next run of the workflow tries it again.", WARNING, error)
         state = PENDING
     if done is not None:
         write_text(done, state)
@@ -221,11 +223,12 @@ def sync(results: list[Path], store: str | None, follow: float | None, done: Pat
 
 def ui(store: Path, port: int) -> None:
     """Update the MLflow store and serve its UI on the loopback interface until interrupted."""
+    from dekm.results.result_set import result_folders
     from dekm.tracking.store import sync_all
-    from dekm.tracking.ui import all_results, check_port, serve
+    from dekm.tracking.ui import check_port, serve
 
     check_port(port)
-    results = all_results(store)
+    results = result_folders(store)
     if not results:
         raise InputError(f"{store} holds no runs yet: run 'make demo' first.")
     sync_all(results, store)

@@ -212,7 +212,7 @@ COMMANDS: dict[str, tuple[Any, ...]] = {
     "ui": (
         "update the MLflow store and serve its UI to this machine only",
         file("--store", "folder of the MLflow store, the parent of the results"),
-        argument("--port", "port of the server (default: 5000)", type=int, default=5000),
+        argument("--port", "port of the server (default: %(default)s)", type=int, default=5000),
     ),
 }
 

@@ -17,9 +17,9 @@ from dekm.experiment.plan import all_cells, cells_of
 from dekm.methods.autoencoder import Autoencoder
 from dekm.nn.device import device_name, resolve_device
 from dekm.nn.training import steps_per_epoch
+from dekm.results.data import read_facts
 from dekm.results.progress import duration
 from dekm.results.result_set import ResultSet
-from dekm.results.status import read_or_empty
 from dekm.results.status_text import grid
 
 BUSY = 0.8  # share of a processor below which times are misleading
@@ -176,8 +176,8 @@ def planned_cells(experiment: Experiment) -> Iterator[PlannedCell]:
 
 def find_size(experiment: Experiment, block: DatasetBlock) -> Data | None:
     """Size of the prepared data, or of the dataset's row; None if neither tells it."""
-    facts = read_or_empty(ResultSet(experiment.results).data(block.name).facts_file)
-    if facts:
+    facts = read_facts(ResultSet(experiment.results).data(block.name))
+    if "n_samples" in facts:
         return Data(facts["n_samples"], tuple(facts["shape"]), facts["n_clusters"])
     row = block.row
     if row.n_samples is None or row.shape is None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from dekm.files import write_arrays
+from dekm.files.arrays import write_arrays
 from dekm.methods.iteration import RANK_DIMS, Iteration
 
 MAX_FRAMES = 60

@@ -20,7 +20,7 @@ class Form(NamedTuple):
     required: bool = True
 
 
-def read_array(file: Path, form: Form | None = None, remedy: str = "") -> np.ndarray:
+def read_array(file: Path, form: Form, remedy: str = "") -> np.ndarray:
     """Read one array from a ``.npy`` file; `InputError` if it holds another one, or pickled objects."""
     with readable(file, "file of one NumPy array", remedy=remedy), file.open("rb") as stream:
         array = np.lib.format.read_array(stream, allow_pickle=False)
@@ -50,9 +50,7 @@ def read_arrays(file: Path, forms: Mapping[str, Form], remedy: str = "") -> dict
     return arrays
 
 
-def _check_array(file: Path, name: str, array: np.ndarray, form: Form | None, remedy: str) -> None:
-    if form is None:
-        return
+def _check_array(file: Path, name: str, array: np.ndarray, form: Form, remedy: str) -> None:
     if array.dtype.kind not in form.kinds:
         kinds = " or ".join(KINDS[kind] for kind in form.kinds)
         raise damaged(file, f"{name} of dtype {array.dtype} should be {kinds}", remedy)

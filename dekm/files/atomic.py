@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 UNSUPPORTED = {errno.EINVAL, errno.ENOTSUP}  # for folders on some file systems
 TAKEN = {errno.ENOTEMPTY, errno.EEXIST}
-# Errors of writing that name no file; a write that stops in the middle has no number.
+# Errors of writing that have no file name; after a short write errno is None.
 UNNAMED = {None, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 

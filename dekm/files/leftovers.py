@@ -39,7 +39,7 @@ class Writer(NamedTuple):
     run: str
 
     def is_dead(self, written: Path) -> bool:
-        """Whether the process provably has ended; of one that is not seen from here nothing is known."""
+        """Whether the process has ended; False if it cannot be checked, in another container or machine."""
         here = this_process()
         if (self.kernel, self.namespace) == (here.kernel, here.namespace):
             return self.run != here.run if self.pid == here.pid else not _exists(self.pid)

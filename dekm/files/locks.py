@@ -15,7 +15,7 @@ from filelock import FileLock, Timeout
 logger = logging.getLogger(__name__)
 
 PAUSE = 0.1  # seconds between two attempts
-PATIENCE = 30.0  # seconds of waiting after which the log says for whom
+PATIENCE = 30.0  # seconds of waiting after which the log names the holder
 NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL}
 
 

@@ -3,7 +3,6 @@
 Every reader takes a `remedy`: a sentence that says what to do about a file that cannot be used.
 """
 
-import binascii
 import contextlib
 import csv
 import errno
@@ -31,7 +30,6 @@ READ_ERRORS = (
     SyntaxError,
     struct.error,
     tokenize.TokenError,
-    binascii.Error,
     zlib.error,
     csv.Error,
     zipfile.BadZipFile,
@@ -39,7 +37,7 @@ READ_ERRORS = (
 )
 
 
-# What says nothing of the content of a file: permissions, limits of the process, and an absent server.
+# Errors that do not mean damage: permissions, limits of the process, and an absent file server.
 UNAVAILABLE = {errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.ESTALE, errno.ETIMEDOUT}
 NUMBER = (int, float)
 TYPES = {
@@ -93,6 +91,14 @@ def read_json(file: Path, fields: Mapping[str, Any] | None = None, remedy: str =
         raise damaged(file, "it holds no object", remedy)
     check_fields(file, value, fields or {}, remedy)
     return value
+
+
+def read_or_empty(file: Path) -> dict[str, Any]:
+    """A JSON object; empty if the file does not exist or is not whole, which may be so at any moment."""
+    try:
+        return read_json(file)
+    except InputError:
+        return {}
 
 
 def without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -16,7 +16,6 @@ def read_table(
     numbers: Sequence[str] = (),
     *,
     filled: Sequence[str] = (),
-    separator: str = ",",
     remedy: str = "",
 ) -> "pd.DataFrame":
     """Read a table with a header from a CSV file in UTF-8, also its other columns.
@@ -30,7 +29,7 @@ def read_table(
     types: dict[str, Any] = dict.fromkeys(texts, str)
     with readable(file, "CSV file", remedy=remedy):
         # Only an empty field is missing: a class may be called "NA" or "None".
-        table = pd.read_csv(file, sep=separator, dtype=types, keep_default_na=False, na_values=[""])
+        table = pd.read_csv(file, dtype=types, keep_default_na=False, na_values=[""])
     missing = sorted({*texts, *numbers} - set(table))
     if missing:
         raise damaged(file, f"it lacks the columns {missing}", remedy)

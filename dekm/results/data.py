@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dekm.files.reading import read_json, readable
+from dekm.errors import InputError
+from dekm.files.reading import check_fields, read_json, readable
 from dekm.files.samples import StoredSamples, read_samples
 from dekm.scaling import InputScaling
 
@@ -84,7 +85,9 @@ class PreparedData:
         """Description of the data; empty if none are prepared."""
         if not self.facts_file.exists():
             return {}
-        return read_json(self.facts_file, DATA_FIELDS, self.remedy)
+        facts = {"warnings": [], **read_json(self.facts_file, DATA_FIELDS, self.remedy)}
+        check_fields(self.facts_file, facts, {"warnings": list}, self.remedy)
+        return facts
 
     @property
     def remedy(self) -> str:
@@ -136,3 +139,11 @@ class PreparedData:
     def _scaling(self) -> InputScaling:
         with readable(self.facts_file, "description of prepared data", remedy=self.remedy):
             return InputScaling.from_facts(self.facts["scaling"])
+
+
+def read_facts(data: PreparedData) -> dict[str, Any]:
+    """Description of prepared data; empty without data, only the reason ``damaged`` if it is damaged."""
+    try:
+        return data.facts
+    except InputError as error:
+        return {"damaged": str(error)}

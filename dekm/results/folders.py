@@ -59,7 +59,8 @@ class CellFolder:
         seeds: dict[str, dict[str, str]] = summary["seeds"] | (summary["failed"] if failed else {})
         for seed, entry in seeds.items():
             if not (seed.isdecimal() and isinstance(entry, dict)):
-                raise damaged(self.summary_file, f"the entry of seed {shown(seed)} is none", remedy)
+                problem = f"the entry of seed {shown(seed)} should be an object with key and id"
+                raise damaged(self.summary_file, problem, remedy)
             check_fields(self.summary_file, entry, {"key": str, "id": str}, remedy)
         return seeds
 
@@ -89,5 +90,6 @@ def read_run(path: Path) -> Record:
     cell = CellFolder(path)
     if not cell.summary_file.is_file():
         return read_record(path)
-    seed, entry = next(iter(cell.counted().items()))
-    return cell.record(seed, entry)
+    for seed, entry in cell.counted().items():
+        return cell.record(seed, entry)
+    raise InputError(f"{path} has no seed that counts.")

@@ -5,10 +5,9 @@ import os
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
-from dekm.files import read_json
 from dekm.files.leftovers import read_temporary
+from dekm.files.reading import read_or_empty
 
 HEARTBEAT_SECONDS = 10.0  # a job touches its file so often, also within a long iteration
 WARNING = "warning: "  # begins what a job tells the user of the workflow through its log
@@ -56,9 +55,8 @@ class Progress:
 def read_progress(file: Path) -> Progress | None:
     """The progress of a job; None if the file does not exist, is incomplete or of another version."""
     try:
-        content: dict[str, Any] = read_json(file)
-        return Progress(**content)
-    except (OSError, ValueError, TypeError):
+        return Progress(**read_or_empty(file))
+    except TypeError:
         return None
 
 

@@ -24,7 +24,7 @@ FILE = "runs.csv"
 REMEDY = "Write the set again by 'python -m dekm publish', or get it again."
 KEYS = ("stage", "dataset", "subject", "data", "pretrained", "created")
 ADDED = ("label", "in_table", "protocol", "machine")  # an earlier version has none of them
-# What made a seed and what it warned of, which a set has since it can be extended.
+# What made a seed and what it warned of: columns of sets since `publish --extend` was added.
 MADE = ("settings", "commit", "key", "kernels", "versions", "warnings", "finite", "deviation")
 LONGEST, LONGEST_TEXT, MAX_SEED = 300, 100_000, 2**32 - 1
 BOUNDS = {
@@ -127,7 +127,7 @@ def _read(folder: Path, needed: tuple[str, ...]) -> "pd.DataFrame":
     if missing := [name for name in needed if name not in known]:
         raise InputError(f"{file} is of another version: it lacks the columns {', '.join(missing)}. {REMEDY}")
     if not (folder / MANIFEST).is_file():  # publish writes it last
-        raise InputError(f"{folder} is no whole set: it holds no {MANIFEST}. {REMEDY}")
+        raise InputError(f"{folder} is an incomplete set: it holds no {MANIFEST}. {REMEDY}")
     texts = [*KEYS, *ADDED, *(name for name in (*MADE, FAILED) if name in known)]
     metrics = [name for name in BOUNDS if name in known]
     filled = ["stage", "dataset", "subject", "data", "label", "in_table", "seed"]

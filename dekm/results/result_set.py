@@ -1,26 +1,29 @@
 """A folder of results as a whole: where its folders are, and which of them exist."""
 
+import contextlib
 import logging
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from dekm.errors import InputError, shown, without_secrets
 from dekm.files import is_locked
 from dekm.files.leftovers import temporaries
+from dekm.files.reading import read_or_empty
 from dekm.results.data import PreparedData
 from dekm.results.folders import CellFolder
-from dekm.results.seed import SeedFolder
+from dekm.results.seed import FOLDERS, SeedFolder
 
 logger = logging.getLogger(__name__)
 
 OUTPUTS = ("tables", "figures")
 # The figures that are drawn from finished tables, and from which of them.
 FIGURES_OF_TABLES = {"ranks": ("ranks.csv",), "cost": ("table3.csv", "further.csv")}
-RESERVED = ("mlartifacts", "reference", "damaged")  # folders beside the results that are none
+RESERVED = ("mlartifacts", "reference", "damaged")  # folders of a store that are not results
 RUN_OF_PAGE = '<meta name="run" content="{}">'  # near the start of a page, with the id of the run
-PATTERNS = {"pretrain": "pretrained/*/*", "cluster": "runs/*/*"}
+PATTERNS = {stage: f"{folder}/*/*" for stage, folder in FOLDERS.items()}
 
 
 @dataclass(frozen=True)
@@ -40,21 +43,30 @@ class ResultSet:
         """File of what the experiment consists of."""
         return self.path / "plan.json"
 
+    @property
+    def plan(self) -> dict[str, Any]:
+        """What the experiment consists of; empty if it is not known."""
+        return read_or_empty(self.plan_file)
+
     def data(self, dataset: str) -> PreparedData:
         """The prepared data of a dataset."""
         return PreparedData(self.path / "data" / checked_name(dataset))
 
     def pretraining(self, dataset: str, architecture: str) -> CellFolder:
         """The pretrained autoencoders of a dataset."""
-        return CellFolder(self.path / "pretrained" / checked_name(dataset) / checked_name(architecture))
+        return self.cell_of("pretrain", dataset, architecture)
 
     def cell(self, dataset: str, method: str) -> CellFolder:
         """The runs of one method on one dataset."""
-        return CellFolder(self.path / "runs" / checked_name(dataset) / checked_name(method))
+        return self.cell_of("cluster", dataset, method)
+
+    def cell_of(self, stage: str, dataset: str, subject: str) -> CellFolder:
+        """The seeds of a pretraining, or of one method on one dataset."""
+        return CellFolder(self.path / FOLDERS[stage] / checked_name(dataset) / checked_name(subject))
 
     def finished_cells(self) -> list[CellFolder]:
         """The cells of runs that have a summary, sorted by dataset and method."""
-        return [CellFolder(file.parent) for file in sorted(self.path.glob("runs/*/*/summary.json"))]
+        return [cell for cell in self.cells("cluster") if cell.summary_file.is_file()]
 
     def cells(self, stage: str) -> list[CellFolder]:
         """The cells of a stage that have a folder, also those that are not finished."""
@@ -62,7 +74,7 @@ class ResultSet:
 
     def has_runs(self) -> bool:
         """Whether the folder holds runs."""
-        return (self.path / "runs").is_dir()
+        return (self.path / FOLDERS["cluster"]).is_dir()
 
     def seeds(self) -> list[SeedFolder]:
         """All complete seeds of pretrainings and runs, sorted by the time at which they ended.
@@ -98,7 +110,7 @@ class ResultSet:
         """The pages of runs that exist, by the ids of the runs."""
         found = {}
         for file in sorted(self.path.glob("explore/*.html")):
-            with file.open(encoding="utf-8") as stream:
+            with file.open(encoding="utf-8", errors="replace") as stream:
                 mark = re.search(RUN_OF_PAGE.format('([^"]*)'), stream.read(1000))
             if mark:
                 found[mark[1]] = file
@@ -108,10 +120,10 @@ class ResultSet:
         """The pages and the figures of runs that exist, by the ids of the runs."""
         found = {id_: [page] for id_, page in self.pages().items()}
         for folder in sorted(self.path.glob("figures/runs/*/*")):
-            cell = self.cell(*folder.parts[-2:])
-            if cell.summary_file.is_file():
-                first = next(iter(cell.counted().values()))  # whose figures are drawn
-                found.setdefault(first["id"], []).extend(sorted(folder.glob("*.png")))
+            with contextlib.suppress(InputError):  # no summary, or a damaged one
+                seeds = self.cell(*folder.parts[-2:]).counted()
+                for first in list(seeds.values())[:1]:  # whose figures are drawn
+                    found.setdefault(first["id"], []).extend(sorted(folder.glob("*.png")))
         return found
 
     def choice_file(self, dataset: str) -> Path:
@@ -156,11 +168,10 @@ def checked_name(name: str) -> str:
     return name
 
 
-def result_sets(store: Path) -> list[ResultSet]:
-    """All folders of results below a folder, also those with pretrainings only, sorted by name."""
-    stages = {pattern.partition("/")[0] for pattern in PATTERNS.values()}
-    folders = {path.parent for stage in stages for path in store.glob(f"*/{stage}")}
-    return [ResultSet(folder) for folder in sorted(folders) if folder.name not in RESERVED]
+def result_folders(store: Path) -> list[Path]:
+    """All folders of results in the folder of a store, also those with pretrainings only, sorted by name."""
+    folders = {path.parent for stage in FOLDERS.values() for path in store.glob(f"*/{stage}")}
+    return [folder for folder in sorted(folders) if folder.name not in RESERVED]
 
 
 def last_line(file: Path) -> str:

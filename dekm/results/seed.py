@@ -40,6 +40,7 @@ FACTS = {
 }
 FAILED = "failed"  # the fact that says why a fit has no partition
 SUBJECTS = {"pretrain": "architecture", "cluster": "method"}
+FOLDERS = {"pretrain": "pretrained", "cluster": "runs"}  # of the results, with dataset/subject/seed in it
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class SeedFolder:
     @property
     def stage(self) -> Literal["pretrain", "cluster"]:
         """Which rule makes the folder."""
-        return "pretrain" if self.parts[-4:-3] == ("pretrained",) else "cluster"
+        return "pretrain" if self.parts[-4:-3] == (FOLDERS["pretrain"],) else "cluster"
 
     def file(self, name: str) -> Path:
         """Path of one of the `SEED_FILES`."""
@@ -95,7 +96,7 @@ class SeedFolder:
         if found != self.parts[-3:]:
             place = "/".join(found)
             what = f"{self.path} holds {' '.join(found)}, which belongs into another folder"
-            in_results = self.parts[-4:-3] in (("runs",), ("pretrained",))
+            in_results = any(part in FOLDERS.values() for part in self.parts[-4:-3])
             remedy = self.remedy if in_results else f"It should be in a folder of results, as runs/{place}."
             raise InputError(f"{what}. {remedy}")
         return facts

@@ -6,16 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from dekm.errors import InputError
-from dekm.files import read_json
 from dekm.files.leftovers import temporaries
+from dekm.results.data import read_facts
 from dekm.results.folders import CellFolder
 from dekm.results.progress import SILENT_SECONDS, Progress, is_alive, read_progress
 from dekm.results.record import Record, describe_warnings
 from dekm.results.result_set import PATTERNS, ResultSet, failure
-from dekm.results.seed import SeedFolder
+from dekm.results.seed import FOLDERS, SeedFolder
 
 State = Literal["complete", "running", "damaged", "dead", "failed", "waiting"]
 
@@ -92,9 +92,9 @@ class Status:
 
 
 def find_results(folders: Iterable[Path]) -> Iterator[Path]:
-    """The folders of results among some folders, and directly in those that are none themselves.
+    """The given folders that hold results, or else their direct subfolders that do.
 
-    `InputError` if a folder is none and holds none.
+    `InputError` if there are none.
     """
     for folder in folders:
         inner = [folder] if is_result(folder) else sorted(filter(is_result, folder.glob("*")))
@@ -109,13 +109,13 @@ def find_results(folders: Iterable[Path]) -> Iterator[Path]:
 def is_result(folder: Path) -> bool:
     """Whether a folder holds results, also if they have only begun."""
     results = ResultSet(folder)
-    return results.plan_file.is_file() or any((folder / name).is_dir() for name in ("pretrained", "runs"))
+    return results.plan_file.is_file() or any((folder / name).is_dir() for name in FOLDERS.values())
 
 
 def read_status(path: Path) -> Status:
     """Read the state of an experiment from its folder of results."""
     results = ResultSet(path)
-    plan = read_or_empty(results.plan_file)
+    plan = results.plan
     try:
         cells = [cell_status(results, **cell) for cell in plan["cells"]]
         return Status(path, cells, plan["left_out"], planned=True, warned=warned_of(results, cells))
@@ -129,18 +129,18 @@ def read_status(path: Path) -> Status:
 def warned_of(results: ResultSet, cells: Iterable[CellStatus]) -> dict[str, list[str]]:
     """What the preparation of each dataset warned of."""
     datasets = dict.fromkeys(cell.dataset for cell in cells)
-    return {name: read_or_empty(results.data(name).facts_file).get("warnings", []) for name in datasets}
+    return {name: read_facts(results.data(name)).get("warnings", []) for name in datasets}
 
 
 def cell_status(
     results: ResultSet, stage: str, dataset: str, subject: str, label: str = "", seeds: Sequence[int] = ()
 ) -> CellStatus:
     """Read the state of a cell; without planned seeds, of those that have begun."""
-    folder = results.pretraining(dataset, subject) if stage == "pretrain" else results.cell(dataset, subject)
+    folder = results.cell_of(stage, dataset, subject)
     (complete, damaged), unfinished = complete_seeds(folder), list(unfinished_seeds(folder))
     seeds = seeds or sorted({*complete, *damaged, *(seed.seed for seed in unfinished)})
     records = {seed: complete[seed] for seed in seeds if seed in complete}
-    data = read_or_empty(results.data(dataset).facts_file)
+    data = read_facts(results.data(dataset))
     return CellStatus(
         stage,
         dataset,
@@ -165,7 +165,7 @@ def work_of(n_samples: int, shape: Sequence[int]) -> int:
     It is proportional to the pixels of images. The layers of a fully connected network behind the first one
     cost as much as that many more values.
     """
-    return n_samples * (prod(shape) if len(shape) > 1 else shape[0] + INNER_LAYERS)
+    return n_samples * (prod(shape) if len(shape) != 1 else shape[0] + INNER_LAYERS)
 
 
 def complete_seeds(folder: CellFolder) -> tuple[dict[int, Record], dict[int, str]]:
@@ -202,12 +202,3 @@ def is_recent(path: Path) -> bool:
         return time.time() - path.stat().st_mtime < SILENT_SECONDS
     except FileNotFoundError:
         return False
-
-
-def read_or_empty(file: Path) -> dict[str, Any]:
-    """A JSON object; empty if the file does not exist or is not whole, which may be so at any moment."""
-    try:
-        value = read_json(file)
-    except (OSError, ValueError):
-        return {}
-    return value if isinstance(value, dict) else {}

@@ -1,5 +1,6 @@
 """The state of an experiment as text, and how long its rest may take."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean
@@ -21,7 +22,8 @@ def summary(status: Status) -> Iterator[str]:
     n_running = sum(len(cell.running) for cell in cells)
     measured = sum(sum(cell.seconds.values()) for cell in cells)
     counts = [f"{n_complete} of {n_seeds} seeds complete", f"{n_running} running"]
-    counts += [f"{name} {state}" for state in ("damaged", "dead", "failed") if (name := count(cells, state))]
+    states = Counter(cell.state for cell in cells)
+    counts += [f"{states[state]} {state}" for state in ("damaged", "dead", "failed") if states[state]]
     yield f"{status.path}: {', '.join(counts)}; {duration(measured)} of computation so far."
     if not status.planned:
         yield "It holds no plan.json of this version, so cells that have not begun are not shown."
@@ -40,11 +42,6 @@ def rest(cells: Sequence[CellStatus]) -> str:
     several = f", {duration(left.seconds / n_jobs)} with {n_jobs} jobs" if n_jobs > 1 else ""
     others = f"; {unknown}" if left.n_unknown else ""
     return f"About {duration(left.seconds)} of computation left{several}{others}."
-
-
-def count(cells: Sequence[CellStatus], state: str) -> int:
-    """Number of cells in a state."""
-    return sum(cell.state == state for cell in cells)
 
 
 def table(cells: Sequence[CellStatus]) -> str:
@@ -159,16 +156,11 @@ def expected_seconds(cell: CellStatus, cells: Sequence[CellStatus]) -> float | N
     per_work = [
         seconds / other.work
         for other in cells
-        if is_alike(cell, other) and other.work
+        if (cell.stage, cell.subject, cell.has_images) == (other.stage, other.subject, other.has_images)
+        and other.work
         for seconds in measured_seconds(other)
     ]
     return cell.work * sum(per_work) / len(per_work) if per_work and cell.work else None
-
-
-def is_alike(cell: CellStatus, other: CellStatus) -> bool:
-    """Whether two cells train the same network by the same method."""
-    same = (cell.stage, cell.subject) == (other.stage, other.subject)
-    return same and cell.has_images == other.has_images
 
 
 def measured_seconds(cell: CellStatus) -> list[float]:

@@ -12,13 +12,14 @@ from dekm.files.tables import read_table
 from dekm.markup import to_csv
 from dekm.results.advice import advice
 from dekm.results.comparison import compare as compare_methods  # not the module dekm.tables.compare
+from dekm.results.data import read_facts
 from dekm.results.record import Record
 from dekm.results.result_set import ResultSet
 from dekm.results.runs import CellKey, Runs, read_runs
 from dekm.tables.cells import not_in_paper, table3
 from dekm.tables.claims import claims_grid, judge_claims
 from dekm.tables.clusters import clusters, clusters_grid, figures_of_run, shown_runs
-from dekm.tables.loading import Labels, LoadedResults, load_cells, read_facts, warnings_note
+from dekm.tables.loading import Labels, LoadedResults, load_cells, warnings_note
 from dekm.tables.partitions import partitions, partitions_grid
 from dekm.tables.ranks import mean_ranks, ranks_grid
 from dekm.tables.reference import with_reference, without_gaps

@@ -9,10 +9,10 @@ import pandas as pd
 
 from dekm.errors import InputError, shown
 from dekm.files.manifest import MANIFEST, check_file
+from dekm.results.data import read_facts
 from dekm.results.published import BOUNDS, REMEDY, read_seeds, runs_of
 from dekm.results.result_set import ResultSet
 from dekm.results.seed import FAILED
-from dekm.tables.loading import read_facts
 
 CELL = ["stage", "dataset", "subject"]
 

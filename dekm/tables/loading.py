@@ -7,8 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from dekm.errors import InputError
-from dekm.results.data import PreparedData
+from dekm.results.data import read_facts
 from dekm.results.record import describe_warnings
 from dekm.results.result_set import ResultSet
 from dekm.results.runs import Runs
@@ -182,11 +181,3 @@ def _reason_not_run(results: ResultSet, dataset: str, method: str, left_out: Map
         return f"skipped: {left_out[dataset]}"
     error = results.error_of_job(dataset, method)
     return f"failed: {error}" if error else "not run"
-
-
-def read_facts(data: PreparedData) -> dict[str, Any]:
-    """Description of prepared data; empty without data, only the reason ``damaged`` if it is damaged."""
-    try:
-        return data.facts
-    except InputError as error:
-        return {"damaged": str(error)}

@@ -12,14 +12,14 @@ from dekm.errors import InputError, shown
 from dekm.files import copy_file, write_manifest, write_text
 from dekm.files.leftovers import remove, remove_dead, temporary_path
 from dekm.markup import to_csv
+from dekm.results.data import read_facts
 from dekm.results.published import FILE, runs_of
 from dekm.results.record import Record, read_record
 from dekm.results.result_set import FIGURES_OF_TABLES, ResultSet
 from dekm.results.runs import CellKey
-from dekm.results.status import read_or_empty
 from dekm.tables import write_table2, write_table3
 from dekm.tables.extension import seeds_to_keep
-from dekm.tables.loading import Labels, read_facts
+from dekm.tables.loading import Labels
 from dekm.tables.model_cards import publish_models
 from dekm.tables.seed_rows import rows_of
 from dekm.tables.set_page import set_page
@@ -62,7 +62,7 @@ def publish(
     if out.exists() and out.samefile(results):
         raise InputError(f"{out} should be another folder than that of the results.")
     seeds = [*runs, *published_seeds(result_set, "pretrain")]
-    notes, plan = dict(deviations or {}), read_or_empty(result_set.plan_file)
+    notes, plan = dict(deviations or {}), result_set.plan
     table = rows_of(seeds, notes, plan.get("protocol", ""))
     kept: dict[CellKey, list[Record]] = {}
     if extend:

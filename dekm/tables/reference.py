@@ -8,11 +8,11 @@ from typing import Any
 
 import pandas as pd
 
+from dekm.results.data import read_facts
 from dekm.results.published import read_published
 from dekm.results.result_set import ResultSet
 from dekm.results.seed import FAILED, describe_failure
-from dekm.results.status import read_or_empty
-from dekm.tables.loading import KEYS, LoadedResults, read_facts, subsample_note
+from dekm.tables.loading import KEYS, LoadedResults, subsample_note
 
 logger = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ def with_reference(
     and its reason says what differs. `InputError` if the set cannot be read.
     """
     result_set, name = ResultSet(results), reference.resolve().name
-    plan = read_or_empty(result_set.plan_file)
+    plan = result_set.plan
     datasets = dict(zip(found.cells["dataset"], found.cells["dataset_label"], strict=True))
     facts = {dataset: read_facts(result_set.data(dataset)) for dataset in datasets}
     rows, runs = [], [found.runs]

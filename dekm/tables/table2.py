@@ -6,8 +6,9 @@ from typing import Any
 
 import pandas as pd
 
+from dekm.results.data import read_facts
 from dekm.results.result_set import ResultSet
-from dekm.tables.loading import read_facts, subsample_note, warnings_note
+from dekm.tables.loading import subsample_note, warnings_note
 from dekm.tables.rendering.grid import Cell, Grid, Notes
 
 SIZES = ("n_samples", "n_clusters", "shape")

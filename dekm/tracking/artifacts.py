@@ -18,6 +18,7 @@ from dekm.tracking.database import local_path
 if TYPE_CHECKING:
     from mlflow import MlflowClient
 
+NOTE = "mlflow.note.content"  # the tag of a description
 LONGEST_NOTE = 5000  # characters that any server of MLflow takes
 
 
@@ -82,7 +83,7 @@ def log_outputs(client: "MlflowClient", experiment_id: str, results: ResultSet, 
     runs = read_runs(results)
     lines = [advice(runs, name, compare(runs, name)) for name in sorted({name for name, _ in runs.cells})]
     tags = {"stage": "outputs", "key": "outputs", "id": id_, "current": "yes"}
-    tags["mlflow.note.content"] = "\n\n".join(map(markdown, lines))[:LONGEST_NOTE]
+    tags[NOTE] = "\n\n".join(map(markdown, lines))[:LONGEST_NOTE]
     run = client.create_run(experiment_id, run_name="tables and figures", tags=tags)
     for name, folder in results.outputs().items():
         log_folder(client, run, folder, name)

@@ -55,7 +55,7 @@ def open_store(store: Path) -> tuple["MlflowClient", bool]:
 
 
 def find_problem(store: Path) -> str:
-    """Why the database of a store is none, of another version or place; empty if it can be used.
+    """Why the database of a store cannot be used: not one, of another version, or moved; empty if it can.
 
     `InputError` if it cannot be read now, for instance since another program has locked it.
     """

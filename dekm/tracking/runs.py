@@ -9,10 +9,10 @@ from urllib.parse import quote
 from dekm.errors import InputError
 from dekm.files.reading import readable
 from dekm.markup import markdown
-from dekm.results.progress import Progress, read_progress
+from dekm.results.progress import read_progress
 from dekm.results.record import Record, read_record
 from dekm.results.seed import SUBJECTS, SeedFolder
-from dekm.tracking.artifacts import LONGEST_NOTE, log_folder
+from dekm.tracking.artifacts import LONGEST_NOTE, NOTE, log_folder
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -59,22 +59,13 @@ def final_values(final: Mapping[str, Any], points: Sequence[Point]) -> dict[str,
     }
 
 
-def log_unfinished_run(client: "MlflowClient", experiment_id: str, seed: SeedFolder) -> None:
-    """Open a run for a seed that is being made, with the points that its curves have so far."""
-    points, progress = new_points(seed, -1), read_progress(seed.file("progress"))
-    log_points(client, start_run(client, experiment_id, seed, start=created_at(seed)), points, progress)
-
-
-def log_new_points(client: "MlflowClient", run: Any, seed: SeedFolder) -> None:
-    """Log the new points of the curves of a run in progress."""
-    points = new_points(seed, int(run.data.tags.get("logged_step", -1)))
-    log_points(client, run, points, read_progress(seed.file("progress")))
-
-
-def log_points(client: "MlflowClient", run: Any, points: Sequence[Point], progress: Progress | None) -> None:
-    """Log points of the curves of a run in progress, the last of their iterations, and where the job is."""
+def log_progress(client: "MlflowClient", experiment_id: str, seed: SeedFolder, run: Any = None) -> None:
+    """Log new points of the curves of an unfinished seed, and where its job is, in its run or a new one."""
     from mlflow.entities import Metric, RunTag
 
+    points = new_points(seed, -1 if run is None else int(run.data.tags.get("logged_step", -1)))
+    progress = read_progress(seed.file("progress"))
+    run = run or start_run(client, experiment_id, seed, start=created_at(seed))
     if points:
         start = run.info.start_time
         metrics = [Metric(name, value, start + ms, step) for name, value, ms, step in points]
@@ -111,7 +102,7 @@ def start_run(
         "pretrained": facts.get("pretrained"),
         "warnings": " ".join(filter(None, warned))[:LONGEST_NOTE],
         "mlflow.source.name": f"dekm {seed.stage}",
-        "mlflow.note.content": f"{note(seed)} {links(client, experiment_id, seed)}",
+        NOTE: f"{note(seed)} {links(client, experiment_id, seed)}",
     }
     run = client.create_run(
         experiment_id,

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from dekm.errors import InputError, first_line, shown
 from dekm.files import locked
 from dekm.files.atomic import named_errors
-from dekm.results.result_set import RESERVED, ResultSet, result_sets
+from dekm.results.result_set import RESERVED, ResultSet, result_folders
 from dekm.tracking.artifacts import delete_run, log_outputs, log_shown, outputs_digest
 from dekm.tracking.database import artifacts_uri, open_store
-from dekm.tracking.runs import log_new_points, log_run, log_unfinished_run
+from dekm.tracking.runs import log_progress, log_run
 from dekm.tracking.server import DEFAULTS, open_client, read_origin, server_errors
 from dekm.tracking.views import view_tags
 
@@ -48,7 +48,7 @@ def sync_all(results: Sequence[Path], store: Path | str) -> None:
     except (FileExistsError, NotADirectoryError) as error:
         raise InputError(f"the store {store} is not a folder.") from error
     with locked(store / "mlflow"):
-        _sync_locked(results, store)
+        _sync_folder(results, store)
 
 
 def _sync_server(results: Sequence[Path], address: str) -> None:
@@ -66,23 +66,19 @@ def _check_results(folder: Path) -> None:
         )
 
 
-def _sync_locked(results: Sequence[Path], store: Path) -> None:
+def _sync_folder(results: Sequence[Path], store: Path) -> None:
     from mlflow import MlflowException
     from sqlalchemy.exc import SQLAlchemyError
 
     try:
         with named_errors(store):
-            _sync_opened(results, store)
+            client, created = open_store(store)
+            others = result_folders(store) if created else []
+            folders = {folder.resolve(): folder for folder in (*results, *others)}
+            for folder in folders.values():
+                sync(client, ResultSet(folder), artifacts_uri(store, folder.resolve().name))
     except (MlflowException, SQLAlchemyError) as error:
         raise InputError(f"the store {store} could not be updated: {first_line(error)}.") from error
-
-
-def _sync_opened(results: Sequence[Path], store: Path) -> None:
-    client, created = open_store(store)
-    others = [found.path for found in result_sets(store) if created]
-    folders = {folder.resolve(): folder for folder in (*results, *others)}
-    for folder in folders.values():
-        sync(client, ResultSet(folder), artifacts_uri(store, folder.resolve().name))
 
 
 def sync(client: "MlflowClient", results: ResultSet, artifacts: str | None) -> None:
@@ -97,14 +93,14 @@ def sync(client: "MlflowClient", results: ResultSet, artifacts: str | None) -> N
     outputs = outputs_digest(results)
     keys = {seed.facts["key"] for seed in seeds.values()}
     known = set()
-    for run in stored_runs(client, experiment_id):
+    for run in list(stored_runs(client, experiment_id)):  # whole, as the pages shift when runs are deleted
         tags = run.data.tags
         if not {"id", "key"} <= tags.keys():
             continue  # logged by another program
         if run.info.status == "FINISHED" and tags["id"] == outputs:
             outputs = None
         elif tags["id"] in unfinished:
-            _skip_damaged(log_new_points, client, run, unfinished.pop(tags["id"]))
+            _skip_damaged(log_progress, client, experiment_id, unfinished.pop(tags["id"]), run)
         elif run.info.status not in ENDED or is_replaced(tags, keys, seeds):
             delete_run(client, run)
         else:
@@ -115,7 +111,7 @@ def sync(client: "MlflowClient", results: ResultSet, artifacts: str | None) -> N
     if outputs is not None:
         log_outputs(client, experiment_id, results, outputs)
     for seed in unfinished.values():
-        _skip_damaged(log_unfinished_run, client, experiment_id, seed)
+        _skip_damaged(log_progress, client, experiment_id, seed)
     if shown := results.shown_of_runs():
         log_shown(client, list(stored_runs(client, experiment_id)), shown)
     logger.info("%s: %d runs added to MLflow, %d already in it", results.path.name, added, len(known))
@@ -148,13 +144,13 @@ def _open_experiment(client: "MlflowClient", name: str, artifacts: str | None) -
 def _mark_current(client: "MlflowClient", run: Any, keys: Collection[str]) -> None:
     """Set the tag that tells whether the folder of results still holds a run of the same key."""
     current = "yes" if run.data.tags["key"] in keys else "no"
-    if run.data.tags["current"] != current:
+    if run.data.tags.get("current") != current:
         client.set_tag(run.info.run_id, "current", current)
 
 
 def is_replaced(tags: Mapping[str, str], keys: Collection[str], ids: Collection[str]) -> bool:
     """Whether newer results replace a stored run: tables and figures, or a seed under a complete key."""
-    return tags["stage"] == "outputs" or (tags["key"] in keys and tags["id"] not in ids)
+    return tags.get("stage") == "outputs" or (tags["key"] in keys and tags["id"] not in ids)
 
 
 def stored_runs(client: "MlflowClient", experiment_id: str) -> Iterator[Any]:

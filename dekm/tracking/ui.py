@@ -13,14 +13,13 @@ from pathlib import Path
 
 from dekm.errors import InputError
 from dekm.markup import printable
-from dekm.results.result_set import result_sets
+from dekm.results.result_set import result_folders
 from dekm.tracking.database import tracking_uri
 from dekm.tracking.store import sync_all
 from dekm.tracking.views import view_paths
 
 logger = logging.getLogger(__name__)
 
-DEFAULT_PORT = 5000
 FOLLOW_SECONDS = 10
 LOG = "mlflow.log"  # in the folder of the store, of the process that keeps it up to date
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -31,18 +30,13 @@ OPEN_TO_ALL = (
 )
 
 
-def all_results(store: Path) -> list[Path]:
-    """The folders of results in the folder of a store."""
-    return [found.path for found in result_sets(store)]
-
-
 def follow_runs(results: Sequence[Path], store: Path | str, seconds: float) -> None:
     """Update the store, without `results` from all in its folder, until the parent process exits."""
     parent = os.getppid()
     with _each_text_once():
         while os.getppid() == parent:
             try:
-                sync_all(results or all_results(Path(store)), store)
+                sync_all(results or result_folders(Path(store)), store)
             except Exception as error:
                 logger.warning("the store could not be updated, and the next update tries again: %s", error)
             time.sleep(seconds)
@@ -81,9 +75,8 @@ def check_port(port: int) -> None:
             free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             free.bind(("127.0.0.1", port))
     except (OSError, OverflowError) as error:
-        raise InputError(
-            f"port {port} cannot be used ({error}): try make ui PORT={DEFAULT_PORT + 1}."
-        ) from error
+        another = port + 1 if 1024 <= port < 65535 else 5001
+        raise InputError(f"port {port} cannot be used ({error}): try make ui PORT={another}.") from error
 
 
 def announce(port: str, text: str) -> None:

@@ -8,10 +8,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+from dekm.tracking.artifacts import NOTE
 from dekm.tracking.database import open_store
 
 SHARED = "mlflow.sharedViewState."  # the tag of a view that is shared by its address, before its key
-NOTE = "mlflow.note.content"
 COLUMNS = [f"metrics.`{name}`" for name in ("acc", "nmi", "ari", "seconds")]
 GROUPS = [{"mode": "tag", "groupByData": name} for name in ("dataset", "method")]
 MEANS = {"aggregateFunction": "average", "groupByKeys": GROUPS}

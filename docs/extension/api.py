@@ -12,7 +12,7 @@ from numpydoc.docscrape import ClassDoc, FunctionDoc
 import dekm
 from dekm.errors import InputError
 from docs.extension import sources
-from docs.extension.text import code, table
+from docs.extension.text import code, plain, table
 
 PUBLIC_MODULES = {  # what extending and the how-to pages import
     "dekm.metrics": "scores of a partition",
@@ -168,11 +168,4 @@ def modules() -> str:
 
 def summary(value: object) -> str:
     """First sentence of a docstring."""
-    text = inspect.getdoc(value) or ""
-    return (
-        text.split("\n\n")[0]
-        .replace("\n", " ")
-        .replace(" [1]_", "")
-        .replace(" [2]_", "")
-        .replace(" [3]_", "")
-    )
+    return plain((inspect.getdoc(value) or "").split("\n\n")[0])

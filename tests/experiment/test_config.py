@@ -584,7 +584,7 @@ def test_a_reference_is_a_published_set_with_one_of_the_datasets(tmp_path: Path)
     write_runs(tmp_path, header)
     assert "runs.csv is damaged: it has no seed." in mistakes_of({"reference": str(tmp_path)})
     (tmp_path / "manifest.json").unlink()
-    assert f"{tmp_path} is no whole set: it holds no manifest.json." in mistakes_of(
+    assert f"{tmp_path} is an incomplete set: it holds no manifest.json." in mistakes_of(
         {"reference": str(tmp_path)}
     )
 

@@ -113,6 +113,8 @@ def test_the_size_is_that_of_the_prepared_data(monkeypatch: pytest.MonkeyPatch, 
     assert find_size(experiment, experiment.blocks["fig1"]) == Data(360, (8, 8, 1), 4)
     write_facts(Path("results/small"), "digits", n_samples=77, shape=[3], n_clusters=2)
     assert find_size(experiment, block) == Data(77, (3,), 2)
+    Path("results/small/data/digits/facts.json").write_text('{"label": "digits"}', encoding="utf-8")
+    assert find_size(experiment, block) == Data(900, (8, 8, 1), 10)
 
 
 @pytest.mark.parametrize(("n_bytes", "text"), [(0, "0 MB"), (1.26e7, "13 MB"), (3.44e9, "3.4 GB")])

@@ -270,7 +270,7 @@ def test_a_set_whose_manifest_lacks_or_misses_the_runs_is_not_whole(published: P
         read_published(published)
     manifest.unlink()
     with pytest.raises(
-        InputError, match=r"is no whole set: it holds no manifest\.json\. Write the set again"
+        InputError, match=r"is an incomplete set: it holds no manifest\.json\. Write the set again"
     ):
         read_published(published)
 
