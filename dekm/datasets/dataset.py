@@ -32,6 +32,9 @@ class RawSet:
         return all((raw_dir / raw_file.path).is_file() for raw_file in self.raw)
 
 
+Kind = Literal["images", "text", "table"]
+
+
 class Loaded(NamedTuple):
     """What a loader returns."""
 
@@ -77,7 +80,7 @@ class Dataset:
     """
 
     label: str
-    kind: Literal["images", "text", "table"]
+    kind: Kind
     n_samples: int | None
     n_clusters: int
     shape: tuple[int, ...] | None

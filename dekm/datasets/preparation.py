@@ -13,7 +13,7 @@ from dekm.datasets.labels import name_classes
 from dekm.datasets.prepared import samples_digest
 from dekm.datasets.subsets import Labels, Samples, count_classes, rows_of_classes, stratified_rows
 from dekm.datasets.tfidf import Terms, Texts
-from dekm.datasets.validation import check
+from dekm.datasets.validation import check, check_n_samples
 from dekm.errors import InputError
 from dekm.files.samples import StoredSamples, write_samples
 from dekm.files.writing import write_json
@@ -104,6 +104,8 @@ def _prepare(
     if rows is not None:
         X, y = X[rows], None if y is None else y[rows]
         names = names and [names[row] for row in rows]
+        if n_classes is None:
+            check_n_samples(dataset, X.shape[0])
     if n_classes is not None:
         kept = [str(i if class_names is None else class_names[i]) for i in np.unique(y)]
         label, n_clusters = f"{label}, classes {', '.join(kept)}", n_classes

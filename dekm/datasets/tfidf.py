@@ -1,8 +1,8 @@
 """Tf-idf of documents as sparse float32 rows."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -29,7 +29,7 @@ class Texts:
     documents: list[str]
     stem: bool  # whether to count word stems instead of words, see `tfidf`
     scaling: Scaling  # length of the rows, see `scale_rows`
-    stop_words: str | None = None  # which words no terms are made of, "english" or none
+    stop_words: str | None = None  # stop words to leave out, "english" or none
 
     def fit(self) -> tuple[sparse.csr_matrix, Terms]:
         """Tf-idf of the most frequent terms of these documents, float32 csr_matrix (n, d), and the terms.
@@ -82,22 +82,20 @@ def scale_rows(X: sparse.csr_matrix, scaling: Scaling) -> sparse.csr_matrix:
     return unit * np.float32(np.sqrt(X.shape[1])) if scaling == "paper" else unit
 
 
-def stems(document: str, stop_words: str | None = None) -> list[str]:
-    """Stems of the words of a document, in order."""
-    return [_stem()(word) for word in _words(stop_words)(document)]
-
-
 def _vectorizer(stem: bool, stop_words: str | None = None, **terms: Any) -> Any:
-    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
     if not isinstance(stem, bool):
         raise InputError(f"stem={shown(stem)} should be true or false.")
     if stop_words not in (None, "english"):
         raise InputError(f"stop_words={shown(stop_words)} should be 'english', or left out.")
     if stem:
-        return TfidfVectorizer(
-            norm=None, dtype=np.float32, analyzer=partial(stems, stop_words=stop_words), **terms
-        )
+        import snowballstemmer
+
+        words = CountVectorizer(stop_words=stop_words).build_analyzer()
+        stem_of = cache(snowballstemmer.stemmer("english").stemWord)
+        terms["analyzer"] = lambda document: [stem_of(word) for word in words(document)]
+        stop_words = None  # they are left out before
     return TfidfVectorizer(norm=None, dtype=np.float32, stop_words=stop_words, **terms)
 
 
@@ -106,17 +104,3 @@ def _fit_transform(vectorizer: Any, documents: Iterable[str]) -> sparse.csr_matr
         return vectorizer.fit_transform(documents)
     except ValueError as error:
         raise InputError(f"The tf-idf of the documents cannot be computed: {error}.") from error
-
-
-@cache
-def _words(stop_words: str | None = None) -> Callable[[str], list[str]]:
-    from sklearn.feature_extraction.text import CountVectorizer
-
-    return CountVectorizer(stop_words=stop_words).build_analyzer()
-
-
-@cache
-def _stem() -> Callable[[str], str]:
-    import snowballstemmer
-
-    return cache(snowballstemmer.stemmer("english").stemWord)

@@ -20,15 +20,20 @@ def check(dataset: Dataset, X: Samples, y: Labels) -> None:
         _check_labels(dataset, y, X.shape[0])
 
 
+def check_n_samples(dataset: Dataset, n_samples: int) -> None:
+    """Raise `InputError` if there are fewer samples, of a subsample perhaps, than clusters."""
+    if n_samples < dataset.n_clusters:
+        raise InputError(
+            f"{dataset.label}: n_samples={n_samples} should be >= n_clusters={dataset.n_clusters}."
+        )
+
+
 def _check_samples(dataset: Dataset, X: Samples) -> None:
     n_samples = X.shape[0] if dataset.n_samples is None else dataset.n_samples
     expected = (n_samples, *(X.shape[1:] if dataset.shape is None else dataset.shape))
     if X.shape != expected:
         raise InputError(f"{dataset.label}: loaded shape {X.shape} should be {expected}.")
-    if n_samples < dataset.n_clusters:
-        raise InputError(
-            f"{dataset.label}: n_samples={n_samples} should be >= n_clusters={dataset.n_clusters}."
-        )
+    check_n_samples(dataset, n_samples)
     if 0 in X.shape:
         raise InputError(f"{dataset.label}: loaded shape {X.shape} should have no axis of length 0.")
     if (dataset.kind == "images") != (len(X.shape) == 4):

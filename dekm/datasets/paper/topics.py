@@ -7,8 +7,8 @@ import numpy as np
 from dekm.datasets.dataset import Dataset, Loaded
 from dekm.datasets.tfidf import Scaling, tfidf
 
-# What the words that set a topic apart are called, the most characteristic first, so that a person can read
-# the clusters; the other words are called w0001, w0004, ...
+# Names of the words most characteristic of each topic, in this order, so that a person can read the clusters;
+# the other words are called w0001, w0004, ...
 THEMES = {
     "astronomy": """
         star galaxy orbit planet telescope moon comet nebula eclipse supernova asteroid cosmos gravity lunar

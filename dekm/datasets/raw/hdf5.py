@@ -70,16 +70,3 @@ def values_of(item: Any, file: Path, kinds: str = "buifOS") -> np.ndarray:
 def is_array(item: Any) -> bool:
     """Whether an object of an HDF5 file is an array of numbers or texts."""
     return isinstance(item, h5py.Dataset) and item.ndim > 0 and item.dtype.kind in "buifOS"
-
-
-def shapes_of_arrays(file: Path) -> dict[str, tuple[int, ...]]:
-    """Shapes of the arrays of numbers or texts of an HDF5 file by their paths; links are left out."""
-    found: dict[str, tuple[int, ...]] = {}
-
-    def visit(name: str, item: Any) -> None:
-        if is_array(item):
-            found[name] = item.shape
-
-    with opened_hdf5(file) as opened:
-        opened.visititems(visit)
-    return found

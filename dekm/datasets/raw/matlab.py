@@ -12,7 +12,8 @@ import h5py
 import numpy as np
 from scipy import sparse
 
-from dekm.datasets.raw.hdf5 import read_hdf5, shapes_of_arrays
+from dekm.datasets.labels import decoded
+from dekm.datasets.raw.hdf5 import is_array, opened_hdf5, read_hdf5
 from dekm.errors import InputError
 from dekm.files.reading import readable
 
@@ -30,9 +31,21 @@ def mat_shapes(file: Path) -> dict[str, tuple[int, ...]]:
     """Shapes of the arrays of numbers in a MATLAB file, by name."""
     with readable(file, "MATLAB file"):
         if h5py.is_hdf5(file):  # version 7.3, which stores columns first
-            return {name: shape[::-1] for name, shape in shapes_of_arrays(file).items() if "/" not in name}
+            return _hdf5_shapes(file)
         stamp = file.stat()
     return _shapes(file, stamp.st_mtime_ns, stamp.st_size)
+
+
+def _hdf5_shapes(file: Path) -> dict[str, tuple[int, ...]]:
+    with opened_hdf5(file) as opened:
+        named = [name for name in opened if isinstance(opened.get(name, getlink=True), h5py.HardLink)]
+        arrays = {name: opened[name] for name in named if is_array(opened[name])}
+        return {name: item.shape[::-1] for name, item in arrays.items() if _class(item) in CLASSES}
+
+
+def _class(item: Any) -> str:
+    """The class of a variable; an array of another program, which has none, is taken for numbers."""
+    return decoded(np.bytes_(item.attrs.get("MATLAB_class", b"double")))
 
 
 @lru_cache(maxsize=8)  # a process for each question takes half a second

@@ -76,7 +76,7 @@ def names(file: Path, array: str) -> Names:
 
 
 def unique(names: list[str]) -> list[str]:
-    """Names of which none is that of another: a second GENE becomes GENE-1, as in AnnData."""
+    """Names made unique: a second GENE becomes GENE-1, as in AnnData."""
     given, seen = set(names), set[str]()
     found = []
     for name in names:
@@ -99,11 +99,7 @@ def _index(opened: h5py.File, file: Path, group: str) -> list[str] | None:
     name = _attribute(item, "_index") or "_index"
     if not isinstance(item.get(name, getlink=True), h5py.HardLink):
         return None
-    return (
-        values_of(member(opened, file, f"{group}/{name}"), file).astype(str).tolist()
-        if name in item
-        else None
-    )
+    return values_of(item[name], file).astype(str).tolist()
 
 
 def _part(opened: h5py.File, file: Path, name: str, part: str, kinds: str) -> np.ndarray:

@@ -13,6 +13,7 @@ from dekm.datasets.labels import label_vector
 from dekm.datasets.raw import idx
 from dekm.datasets.raw.matlab import mat_shapes, read_mat
 from dekm.datasets.user import anndata_files
+from dekm.datasets.user.features import listed
 from dekm.datasets.user.formats import ARRAYS, TABLES, format_of, opened_bytes, opened_text
 from dekm.datasets.user.table_files import open_table
 from dekm.errors import InputError
@@ -43,20 +44,20 @@ def read(file: Path, name: str) -> Any:
 def read_labels(file: Path, n_samples: int, samples: object) -> np.ndarray:
     """Labels of `samples` from a file of their own.
 
-    The file holds one array, is a table of one column, or a text with one label per line; an empty line is
-    none.
+    The file holds one array, is a table of one column, or a text with one label per line; an empty line
+    means no label.
     """
     kind = format_of(file)
     if kind in TABLES:
         table = open_table(file)
         names = [name for name in table.names if name not in table.index]
         if len(names) != 1:
-            raise InputError(f"{file}: a table of labels should have one column; it has {', '.join(names)}.")
+            raise InputError(f"{file}: a table of labels should have one column; it has {listed(names)}.")
         values: Any = table.read([], names).cells[names[0]]
     elif kind in ARRAYS:
         found = shapes(file)
         if len(found) != 1:
-            raise InputError(f"{file}: a file of labels should hold one array; it has {', '.join(found)}.")
+            raise InputError(f"{file}: a file of labels should hold one array; it has {listed([*found])}.")
         values = read(file, next(iter(found)))
     else:
         with opened_text(file, "list of labels") as stream:

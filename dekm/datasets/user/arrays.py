@@ -11,7 +11,7 @@ from dekm.datasets.dataset import Loaded
 from dekm.datasets.labels import label_vector
 from dekm.datasets.user import anndata_files
 from dekm.datasets.user.array_files import read, read_labels, shapes
-from dekm.datasets.user.features import as_samples, chosen_features, reshaped
+from dekm.datasets.user.features import as_samples, chosen_features, listed, reshaped
 from dekm.datasets.user.formats import format_of
 from dekm.errors import InputError, shown
 from dekm.scaling import SHORTEST_SIDE, check_channels_last
@@ -140,11 +140,11 @@ def select(file: Path, array: str | None = None, label_array: str | None = None)
     By default the labels are the only array with a usual name of labels, and the samples the only other one,
     or X in a file of AnnData. `InputError` lists the arrays if there is no such one, or it is unclear which.
     """
-    found = shapes(file)
-    listed = ", ".join(f"{name} {shape}" for name, shape in found.items()) or "none"
+    found = {name: shape for name, shape in shapes(file).items() if shape}  # a single number is no array
+    there = listed([f"{name} {shape}" for name, shape in found.items()]) or "none"
     for setting, name in (("array", array), ("label_array", label_array)):
-        if name is not None and name not in found:
-            raise InputError(f"{setting}={shown(name)}: {file} has no such array; it has {listed}.")
+        if name is not None and name not in [*found]:
+            raise InputError(f"{setting}={shown(name)}: {file} has no such array; it has {there}.")
     if label_array is None and len(found) > 1:
         usual = [name for name in LABELS if name in found and name != array]
         label_array = usual[0] if len(usual) == 1 else None
@@ -153,10 +153,10 @@ def select(file: Path, array: str | None = None, label_array: str | None = None)
     others = [name for name in found if name != label_array]
     if array is None and len(others) != 1:
         raise InputError(
-            f"{file} holds several arrays: {listed}. Name that of the samples in array and, if the data are "
+            f"{file} holds several arrays: {there}. Name that of the samples in array and, if the data are "
             "labelled, that of the labels in label_array."
             if others
-            else f"{file} holds no array of samples; it has {listed}."
+            else f"{file} holds no array of samples; it has {there}."
         )
     return Selected(others[0] if array is None else array, label_array)
 

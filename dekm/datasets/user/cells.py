@@ -31,7 +31,7 @@ def to_number(cell: Any, decimal: str = ".") -> float | None:
 
 
 def kind_of(cell: Any) -> str:
-    """What a cell that is no number is.
+    """Kind of a cell that is not a number.
 
     One of "empty", "comma" (a decimal comma), "thousands" (their separators), "date", "list" (as a text),
     "nested" (lists in lists, or objects) and "text".

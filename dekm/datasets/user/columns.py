@@ -37,6 +37,10 @@ class Columns:
     wrong: dict[str, Wrong]  # the cells that are no numbers, by column
     cells: dict[str, list[Any]]  # those of the columns that are not read as numbers
 
+    def texts(self, name: str) -> list[str]:
+        """The cells of a column as texts, that of an empty cell empty, whatever the format of the file."""
+        return ["" if cell is None else str(cell) for cell in self.cells[name]]
+
 
 @dataclass
 class Table:

@@ -3,11 +3,12 @@
 import bz2
 import contextlib
 import gzip
+import io
 import lzma
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, TextIO
+from typing import Any, TextIO
 
 from dekm.errors import InputError
 from dekm.files.reading import readable
@@ -35,7 +36,7 @@ def format_of(file: Path) -> str:
 
 
 @contextlib.contextmanager
-def opened_bytes(file: Path, what: str) -> Iterator[IO[bytes]]:
+def opened_bytes(file: Path, what: str) -> Iterator[Any]:
     """Open a file, unpacked if its name ends like that of a compressed one; `what` is its expected type.
 
     `InputError` if it cannot be read, within the block too.
@@ -50,17 +51,13 @@ def opened_bytes(file: Path, what: str) -> Iterator[IO[bytes]]:
 @contextlib.contextmanager
 def opened_text(file: Path, what: str) -> Iterator[TextIO]:
     """Open a text file in UTF-8, see `opened_bytes`; `InputError` also if it is in another encoding."""
-    with opened_bytes(file, what) as stream:
-        start = stream.read(2)
-    if start in UTF_16 or b"\0" in start:
-        raise InputError(f"{file} is in UTF-16; save it in UTF-8.")
-    opener = OPENERS.get(file.suffix.lower(), open)
     try:
-        with (
-            readable(file, what, lzma.LZMAError),
-            opener(file, "rt", encoding="utf-8-sig", newline="") as stream,
-        ):
-            yield stream
+        with opened_bytes(file, what) as stream:
+            start = stream.peek(2)[:2]
+            if start in UTF_16 or b"\0" in start:
+                raise InputError(f"{file} is in UTF-16; save it in UTF-8.")
+            with io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text:
+                yield text
     except InputError as error:
         if isinstance(error.__cause__, UnicodeDecodeError):
             raise InputError(

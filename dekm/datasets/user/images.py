@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from dekm.datasets.dataset import Loaded
-from dekm.datasets.raw.pictures import MAX_PIXELS, picture
+from dekm.datasets.raw.pictures import MAX_PIXELS, TooLargeError, picture
 from dekm.datasets.user.features import as_samples
 from dekm.datasets.user.folders import IMAGE_SUFFIXES, first_names, list_files, log_ignored
 from dekm.errors import InputError, shown
@@ -127,7 +127,7 @@ def _read_image(file: Path, mode: str, size: tuple[int, int] | None, findings: F
             return np.stack([pixels] * len(mode), axis=-1) if _is_deep(upright) else pixels
     except InputError as error:
         is_unknown = isinstance(error.__cause__, UnidentifiedImageError) and _is_tiff(file)
-        is_unknown = is_unknown or " is more than " in str(error)
+        is_unknown = is_unknown or isinstance(error, TooLargeError)
         (findings.unknown if is_unknown else findings.damaged)[file] = str(error)
         return None
 

@@ -20,26 +20,22 @@ logger = logging.getLogger(__name__)
 class OpenMLTable(Table):
     """A table of OpenML, whose columns of numbers are those that it declares as such; rows count from 1."""
 
-    numbers: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
-    cells: dict[str, list[str]] = field(default_factory=dict)
+    columns: dict[str, Any] = field(default_factory=dict)  # arrays of numbers, lists of other cells
+    n_rows: int = 0
 
     def read(self, numbers: Sequence[str], others: Collection[str]) -> Columns:
         """Some columns as numbers, some as cells."""
-        X = np.full((len(self.numbers), len(numbers)), np.nan)
+        X = np.full((self.n_rows, len(numbers)), np.nan)
         wrong: dict[str, Wrong] = {}
         for place, name in enumerate(numbers):
-            cells = self._column(name)
-            if name not in self.cells:
+            cells = self.columns[name]
+            is_number = isinstance(cells, np.ndarray)
+            if is_number:
                 X[:, place] = cells
             for row in np.flatnonzero(~np.isfinite(X[:, place])).tolist():
-                cell = cells[row] if name in self.cells else ""
+                cell = "" if is_number else cells[row]
                 wrong.setdefault(name, Wrong(row + 1, cell)).kinds["text" if cell else "empty"] += 1
-        return Columns(X, list(numbers), wrong, {name: list(self._column(name)) for name in others})
-
-    def _column(self, name: str) -> Any:
-        if name in self.cells:
-            return self.cells[name]
-        return self.numbers[:, [column for column in self.names if column not in self.cells].index(name)]
+        return Columns(X, list(numbers), wrong, {name: list(self.columns[name]) for name in others})
 
 
 def open_data(raw_dir: Path, path: str, form: Form) -> Table:
@@ -54,4 +50,6 @@ def open_data(raw_dir: Path, path: str, form: Form) -> Table:
         logger.info(
             "%s has no default target: label_column names the column of labels, if one has them", path
         )
-    return OpenMLTable(Path(path), stored.columns, set(), stored.target, stored.numbers, stored.cells)
+    numeric = [name for name in stored.columns if name not in stored.cells]
+    columns = dict(zip(numeric, stored.numbers.T, strict=True)) | stored.cells
+    return OpenMLTable(Path(path), stored.columns, set(), stored.target, columns, len(stored.numbers))

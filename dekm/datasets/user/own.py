@@ -3,9 +3,9 @@
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
-from dekm.datasets.dataset import Dataset, RawSet
+from dekm.datasets.dataset import Dataset, Kind, RawSet
 from dekm.datasets.raw import openml
 from dekm.datasets.tfidf import Scaling
 from dekm.datasets.user import tables
@@ -17,13 +17,11 @@ from dekm.datasets.user.text_tables import Form
 from dekm.errors import InputError, shown
 from dekm.scaling import TABLE_SCALINGS
 
-Kind = Literal["images", "text", "table"]
-
 LICENCE = "the user's own data"
 TEXT_SCALINGS = get_args(Scaling)
 COLUMN_SETTINGS = ("label_column", "text_column", "name_column")
 FORM_SETTINGS = ("separator", "decimal", "header")
-SERVER = re.compile("[A-Za-z][A-Za-z0-9+.-]+:.*/")  # no drive of Windows
+SERVER = re.compile("[A-Za-z][A-Za-z0-9+.-]+:.*/")  # not a drive of Windows such as C:\
 LIST_SETTINGS = ("ignore_columns", "categories")
 
 
@@ -43,13 +41,13 @@ def own_dataset(name: str, block: Mapping[str, Any], defaults: Mapping[str, Any]
     `InputError` if a setting is missing, unknown or of the wrong type, or a path or a column does not exist.
     """
     options, given = dict(block), dict(defaults or {})
-    if "loader" in options:
-        return _loaded_dataset(name, options, given)
-    path = find_path(_pop(name, options, "path", str, "a path"))
     n_clusters = _pop(name, options, "n_clusters", int, "an integer >= 1")
     if n_clusters < 1:
         raise InputError(f"{name}: n_clusters={n_clusters} should be an integer >= 1.")
     label = _pop(name, options, "label", str, "a name", default=name)
+    if "loader" in options:
+        return _loaded_dataset(name, label, n_clusters, options, given)
+    path = find_path(_pop(name, options, "path", str, "a path"))
     wanted = _pop(name, options, "kind", str, "'images' or 'text'", default="")
     kind, loader = _loader(name, path, wanted, given | options)
     loader = f"dekm.datasets.user.{loader}"
@@ -97,13 +95,16 @@ def _pop_scaling(name: str, options: dict[str, Any], kind: str) -> str:
     return str(options.pop("scaling", "auto")) if kind == "table" else "none"
 
 
-def _loaded_dataset(name: str, options: dict[str, Any], given: Mapping[str, Any]) -> Dataset:
+def _loaded_dataset(
+    name: str, label: str, n_clusters: int, options: dict[str, Any], given: Mapping[str, Any]
+) -> Dataset:
     """Dataset that a function outside of the package loads."""
-    n_clusters = _pop(name, options, "n_clusters", int, "an integer >= 1")
-    label = _pop(name, options, "label", str, "a name", default=name)
-    kind = _pop(name, options, "kind", str, "'images', 'text' or 'table'", default=given.get("kind"))
+    what = "'images', 'text' or 'table'"
+    kind = _pop(name, options, "kind", str, what, default=given.get("kind"))
+    if kind not in get_args(Kind):
+        raise InputError(f"{name}: kind={shown(kind)} should be {what}.")
     if "path" in options:
-        options["path"] = str(find_path(options["path"]))
+        options["path"] = str(find_path(_pop(name, options, "path", str, "a path")))
         if not Path(options["path"]).exists():
             raise InputError(f"{name}: path={shown(options['path'])} does not exist.")
     scaling = _pop_scaling(name, options, kind) if kind != "text" else "none"

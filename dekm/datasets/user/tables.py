@@ -62,7 +62,7 @@ def table(
     labels : str, optional
         File of labels instead, see `array_files.read_labels`.
     name_column : str, optional
-        Name of the column of what the samples are called.
+        Column of the names of the samples.
     ignore_columns : sequence of str
         Names of columns that are no features.
     categories : sequence of str
@@ -103,7 +103,7 @@ def table(
     else:
         X, names = chosen_features(X, names, features, path)
     y = labels_of(path, read.cells, label_column, labels, len(X))
-    samples = [str(cell) for cell in read.cells[name_column]] if name_column else None
+    samples = read.texts(name_column) if name_column else None
     return Loaded(as_samples(reshaped(X, image_shape, path), path), y, samples, names)
 
 
@@ -147,14 +147,12 @@ def _with_categories(
     """The numbers and, for each value of a category, a column of zeros and ones."""
     parts, names = [read.X], list(read.names)
     for column in categories:
-        cells = np.array([str(cell).strip() for cell in read.cells[column]])
+        cells = np.array([text.strip() for text in read.texts(column)])
         start = f"{column}="
         known = [name.removeprefix(start) for name in features or () if name.startswith(start)]
         values = known or sorted(set(cells.tolist()))
         if other := sorted(set(cells.tolist()) - set(values)):
-            logger.warning(
-                "column %s: the run was made without the values %s", column, ", ".join(other[:LISTED])
-            )
+            logger.warning("column %s: the run was made without the values %s", column, listed(other))
         parts.append((cells[:, np.newaxis] == np.array(values)).astype(np.float32))
         names += [f"{start}{value}" for value in values]
     return (np.concatenate(parts, axis=1), names) if len(parts) > 1 else (read.X, names)
@@ -179,7 +177,7 @@ def _tell(
         )
 
 
-MANY_ROWS = 10  # above which a column that counts them is hardly one by chance
+MANY_ROWS = 10  # with so many rows consecutive integers are unlikely by chance
 REMEDIES = {
     "thousands": "Separators of thousands: remove them",
     "comma": 'Decimal commas: decimal: ","',

@@ -57,8 +57,8 @@ def from_column(
     roles = {"text_column": text_column, "label_column": label_column, "name_column": name_column}
     for setting, column in roles.items():
         check_column(table, setting, column)
-    cells = table.read([], {column for column in roles.values() if column is not None}).cells
-    documents = ["" if cell is None else str(cell) for cell in cells[text_column]]
-    y = labels_of(path, cells, label_column, labels, len(documents))
-    names = [str(cell) for cell in cells[name_column]] if name_column else None
+    read = table.read([], {column for column in roles.values() if column is not None})
+    documents = read.texts(text_column)
+    y = labels_of(path, read.cells, label_column, labels, len(documents))
+    names = read.texts(name_column) if name_column else None
     return Loaded(Texts(documents, stem, scaling, stop_words), y, names)

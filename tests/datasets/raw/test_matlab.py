@@ -1,3 +1,4 @@
+import h5py
 import numpy as np
 import pytest
 from scipy import sparse
@@ -17,7 +18,9 @@ def test_arrays_are_listed_and_read_with_their_types(tmp_path):
     read = read_mat(tmp_path / "a.mat", "X")
     assert (read.dtype, read.tolist()) == (np.uint16, X.tolist())
     np.testing.assert_array_equal(read_mat(tmp_path / "a.mat", "S").toarray(), np.eye(3))
-    mat73(tmp_path / "b.mat", X=X)
+    mat73(tmp_path / "b.mat", X=X, notes=np.array([[110, 111]], np.uint16))
+    with h5py.File(tmp_path / "b.mat", "r+") as opened:
+        opened["notes"].attrs["MATLAB_class"] = np.bytes_("char")
     assert mat_shapes(tmp_path / "b.mat") == {"X": (2, 3)}
     np.testing.assert_array_equal(read_mat(tmp_path / "b.mat", "X"), X)
 

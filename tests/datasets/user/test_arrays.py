@@ -57,6 +57,16 @@ def test_an_array_that_no_method_can_use_is_an_error_that_names_the_place(tmp_pa
         prepare(tmp_path, {"path": str(tmp_path / "x.npy")})
 
 
+def test_a_single_number_is_no_array_of_samples(tmp_path):
+    np.save(tmp_path / "x.npy", np.float64(3))
+    with pytest.raises(InputError, match=r"x.npy holds no array of samples; it has none"):
+        prepare(tmp_path, {"path": str(tmp_path / "x.npy")})
+    np.savez(tmp_path / "x.npz", X=np.ones((3, 2)), a=3)
+    assert prepare(tmp_path, {"path": str(tmp_path / "x.npz")})[0].shape == (3, 2)
+    with pytest.raises(InputError, match=r"array=\[1\]: .* has no such array"):
+        prepare(tmp_path, {"path": str(tmp_path / "x.npz"), "array": [1]})
+
+
 def test_labels_that_are_not_one_per_row_are_an_error(tmp_path):
     np.save(tmp_path / "x.npy", np.zeros((3, 2)))
     write(tmp_path / "y.txt", b"a\nb\n")

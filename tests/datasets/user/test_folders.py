@@ -130,6 +130,15 @@ def test_an_image_of_too_many_pixels_is_an_error_before_it_is_decoded(tmp_path):
         prepare(tmp_path, {"path": str(tmp_path / "flat"), "image_size": 8})
 
 
+def test_a_damaged_image_is_told_from_a_large_one_whatever_its_path(tmp_path):
+    folder = tmp_path / "a is more than b"
+    save_image(folder / "1.png", (4, 4), 0, mode="L")
+    save_image(folder / "2.png", (4, 4), 9, mode="L")
+    write(folder / "3.png", b"no image")
+    X, _, _ = prepare(tmp_path, {"path": str(folder), "skip_damaged": True})
+    assert len(X) == 2
+
+
 def test_images_at_several_depths_are_an_error(tmp_path):
     save_image(tmp_path / "flat/1.png", (4, 4), 0, mode="L")
     save_image(tmp_path / "flat/a/1.png", (4, 4), 0, mode="L")

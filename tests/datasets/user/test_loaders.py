@@ -102,8 +102,23 @@ def test_a_function_that_returns_something_else_is_one_line(name, kind, text, tm
 def test_a_block_with_a_loader_needs_its_kind_and_has_no_options_of_files():
     with pytest.raises(InputError, match=r"mine: kind=None should be 'images', 'text' or 'table'"):
         own_dataset("mine", {"loader": "a:b", "n_clusters": 2})
+    with pytest.raises(InputError, match=r"mine: kind='foo' should be 'images', 'text' or 'table'"):
+        own_dataset("mine", {"loader": "a:b", "n_clusters": 2, "kind": "foo"})
+    with pytest.raises(InputError, match=r"mine: n_clusters=0 should be an integer >= 1"):
+        own_dataset("mine", {"loader": "a:b", "n_clusters": 0, "kind": "table"})
+    with pytest.raises(InputError, match=r"mine: path=5 should be a path"):
+        own_dataset("mine", {"loader": "a:b", "n_clusters": 2, "kind": "table", "path": 5})
     with pytest.raises(InputError, match=r"options \['image_size'\] should be among"):
         own_dataset("mine", {"loader": "a:b", "n_clusters": 2, "kind": "images", "image_size": 8})
+
+
+def test_a_subsample_has_a_sample_for_each_cluster(tmp_path):
+    with pytest.raises(InputError, match=r"mine: n_samples=3 should be >= n_clusters=4"):
+        prepare(tmp_path, block("tensors_of_ten", n_clusters=4), subsample=3)
+
+
+def tensors_of_ten():
+    return torch.eye(10), None
 
 
 def channels_first():

@@ -163,6 +163,21 @@ def test_the_remedies_of_that_message_read_the_table(tmp_path, caplog):
     assert "not features: note, day, vector, id (name_column)" in caplog.text
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("x.csv", b"a,kind,id\n1,red,p\n2,,\n"),
+        ("x.jsonl", b'{"a": 1, "kind": "red", "id": "p"}\n{"a": 2, "kind": null, "id": null}\n'),
+    ],
+)
+def test_an_empty_cell_is_the_same_in_every_format(tmp_path, name, content):
+    file = write(tmp_path / name, content)
+    block = {"path": str(file), "categories": ["kind"], "name_column": "id", "scaling": "none"}
+    X, _, facts = prepare(tmp_path, block)
+    assert facts["features"] == ["a", "kind=", "kind=red"]
+    assert X.tolist() == [[1, 0, 1], [2, 1, 0]]
+
+
 def test_semicolons_and_decimal_commas_are_read(tmp_path):
     file = write(tmp_path / "x.csv", b"a;b\n1,5;2\n2,5;3\n")
     with pytest.raises(InputError, match="The separator seems to be ';'; set separator: \";\""):
