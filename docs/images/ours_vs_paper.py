@@ -69,7 +69,9 @@ def draw(cells: pd.DataFrame) -> plt.Figure:
     for axis, dataset in zip(axes, datasets, strict=True):
         rows = cells[cells["dataset_label"] == dataset]
         places = rows["method_label"].map(methods.index)
-        seeds = int(rows["n_seeds"].max())
+        seeds = " to ".join(
+            f"{int(n)}" for n in dict.fromkeys([rows["n_seeds"].min(), rows["n_seeds"].max()])
+        )
         axis.hlines(places, rows["mean"], rows["paper"], color=PAPER, linewidth=4, zorder=1)
         for is_ours, color in ((True, OURS), (False, OTHERS)):
             chosen = rows["method_label"].str.startswith("DEKM") == is_ours
@@ -78,7 +80,7 @@ def draw(cells: pd.DataFrame) -> plt.Figure:
             axis.errorbar(*points, xerr=rows["sd"][chosen], fmt="o", color=color, label=label, zorder=2)
         paper = {"markerfacecolor": "none", "markersize": 8, "color": "black", "label": "the paper"}
         axis.plot(rows["paper"], places, "D", **paper, zorder=3)
-        axis.set_title(f"{dataset}, {seeds} seed" + ("s" if seeds > 1 else ""), fontsize=11)
+        axis.set_title(f"{dataset}, {seeds} seeds", fontsize=11)
         axis.set_xlabel("ACC (%)")
         axis.grid(axis="x", color="#e6e6e6")
         axis.spines[["top", "right", "left"]].set_visible(False)
