@@ -31,7 +31,8 @@ endif
 		$(PYTHON) -m venv --clear .venv; }
 	@$(BIN)/python -m pip --version > /dev/null 2>&1 || $(BIN)/python -I -m ensurepip
 	@{ $(PIP) show --quiet torch 2> /dev/null && sed '/^torch==/d' requirements.txt || cat requirements.txt; } > .venv/requirements.txt
-	@$(PIP) install -r .venv/requirements.txt
+	@$(PIP) install --no-compile -r .venv/requirements.txt
+	@$(BIN)/python -W ignore -m compileall -q -j 0 .venv/lib > /dev/null || true # on all cores; pip takes one
 	@$(PIP) install --no-build-isolation -c .venv/requirements.txt -e .
 	@touch $@
 

@@ -1,10 +1,14 @@
 """Configuration of the site, which `make docs` builds from the Markdown files of the repository."""
 
+import os
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
+
+# Before PyTorch is imported: for small networks a second thread costs more than it gives, if cores are busy.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import dekm  # noqa: E402
 from docs.extension.sources import link_of_object as linkcode_resolve  # noqa: E402, F401

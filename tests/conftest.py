@@ -78,19 +78,10 @@ def checked_annotations(request: pytest.FixtureRequest) -> None:
 def compiled_umap() -> Iterator[None]:
     """Numba keeps its machine code of UMAP, which takes every process seconds to make, for the next one."""
     from dekm.methods import coordinates
-
-    load_umap = coordinates.load_umap
-
-    def load() -> Any:
-        UMAP = load_umap()
-        for name in ("umap.umap_", "umap.utils", "umap.layouts"):
-            for function in vars(sys.modules[name]).values():
-                if getattr(function, "__module__", "") == name and hasattr(function, "enable_caching"):
-                    function.enable_caching()
-        return UMAP
+    from tests.helpers import compiled_umap
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(coordinates, "load_umap", load)
+        patch.setattr(coordinates, "load_umap", compiled_umap.load)
         yield
 
 

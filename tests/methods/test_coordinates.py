@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from dekm import DEKM, Autoencoder, SpectralClustering
 from dekm.errors import InputError
 from dekm.methods.coordinates import MISSING, umap_coordinates
 from tests.helpers.checkpoints import InterruptedTrainingError, Memory
+
+ROOT = Path(__file__).parents[2]
 
 FIT = {"n_epochs": 60, "batch_size": 50, "lr": 1e-2}
 
@@ -133,10 +136,14 @@ def test_more_coordinates_than_samples_and_a_missing_package_are_errors(tiny, bl
 def test_umap_leaves_the_number_of_threads_of_pytorch():
     # In a process of its own: Numba sets the number when its threads start, at the first call.
     script = (
-        "import numpy as np, torch; from dekm.methods.coordinates import umap_coordinates;"
-        "umap_coordinates(np.random.default_rng(0).random((60, 5)), 2, 0, n_epochs=5);"
+        "import numpy as np, torch; from dekm.methods import coordinates;"
+        "from tests.helpers import compiled_umap;"
+        "coordinates.load_umap = compiled_umap.load;"
+        "coordinates.umap_coordinates(np.random.default_rng(0).random((60, 5)), 2, 0, n_epochs=5);"
         "print(torch.get_num_threads())"
     )
     environment = os.environ | {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "2"}
-    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
     assert done.stdout == "1\n", done.stderr
