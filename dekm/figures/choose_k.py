@@ -21,7 +21,7 @@ MEASURES = {
 def draw(frame: pd.DataFrame, title: str) -> Figure:
     """Draw one panel per measure that has values, with bands of one standard deviation over the seeds.
 
-    The frame has the columns method, k, silhouette, davies_bouldin and stability, with their standard
+    The frame has the columns method, k, modularity, silhouette and stability, with their standard
     deviations in ``_sd`` where they have one.
     """
     shown = {name: label for name, label in MEASURES.items() if frame[name].notna().any()}

@@ -14,7 +14,6 @@ from matplotlib.ticker import LogLocator, NullLocator
 from dekm.errors import InputError
 from dekm.figures.style import INK, PAGE, colour, legend_label, marker, new_figure, save, save_data, style
 from dekm.files.tables import read_table
-from dekm.markup import printable
 
 logger = logging.getLogger(__name__)
 
@@ -29,7 +28,7 @@ def draw(points: pd.DataFrame) -> Figure:
 
     Columns dataset, dataset_label, method, method_label, acc and acc_sd in percent, and seconds.
     """
-    methods = list(points.drop_duplicates("method")["method_label"])
+    methods = dict(zip(points["method"], points["method_label"], strict=True))
     datasets = list(points["dataset"].unique())
     n_columns = min(COLUMNS, len(datasets))
     n_rows = -(-len(datasets) // n_columns)
@@ -38,13 +37,13 @@ def draw(points: pd.DataFrame) -> Figure:
         figure = new_figure(PAGE * max(n_columns, 2) / COLUMNS, 2.2 * n_rows + 0.17 * n_lines)
         panels = figure.subplots(n_rows, n_columns, squeeze=False)
         for axes, dataset in zip(panels.flat, datasets, strict=False):
-            _panel(axes, points[points["dataset"] == dataset], methods)
+            _panel(axes, points[points["dataset"] == dataset], list(methods))
         for axes in panels.flat[len(datasets) :]:
             axes.set_visible(False)
         for axes in panels[:, 0]:
             axes.set_ylabel("ACC (%)")
         figure.legend(
-            handles=[_point(i, label=legend_label(name)) for i, name in enumerate(methods)],
+            handles=[_point(i, label=legend_label(name)) for i, name in enumerate(methods.values())],
             loc="outside lower center",
             ncols=min(LEGEND_COLUMNS, len(methods)),
             columnspacing=0.9,
@@ -56,8 +55,8 @@ def _panel(axes: Axes, points: pd.DataFrame, methods: list[str]) -> None:
     for row in points.to_dict("records"):
         x, y = row["seconds"], row["acc"]
         axes.errorbar(x, y, yerr=row["acc_sd"], color=INK, elinewidth=0.6, zorder=1)
-        axes.add_line(_point(methods.index(row["method_label"]), [x], [y]))
-    axes.set(title=printable(points["dataset_label"].iloc[0]), xscale="log", xlabel="Seconds of a run")
+        axes.add_line(_point(methods.index(row["method"]), [x], [y]))
+    axes.set(title=points["dataset_label"].iloc[0], xscale="log", xlabel="Seconds of a run")
     low, high = axes.get_xlim()
     grown = max(1.0, math.sqrt(10 * low / high))  # at least one decade, which has two ticks
     axes.set_xlim(low / grown, high * grown)

@@ -63,9 +63,9 @@ def read_iterations(run: Record) -> dict[str, np.ndarray]:
     return arrays
 
 
-def nearest_frames(frames: Sequence[Frame], wanted: Sequence[int] = SHOWN) -> list[Frame]:
-    """Select the frames nearest to the wanted iterations, each once."""
-    chosen = {min(frames, key=lambda frame: abs(frame.n_iter - n)).n_iter for n in wanted}
+def nearest_frames(frames: Sequence[Frame]) -> list[Frame]:
+    """Select the frames nearest to the iterations `SHOWN`, each once."""
+    chosen = {min(frames, key=lambda frame: abs(frame.n_iter - n)).n_iter for n in SHOWN}
     return [frame for frame in frames if frame.n_iter in chosen]
 
 

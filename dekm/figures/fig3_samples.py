@@ -7,29 +7,28 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from PIL.Image import Image
 
 from dekm.errors import InputError
 from dekm.figures.style import PAGE, new_figure, save, save_data, style
 from dekm.results.data import PreparedData
+from dekm.results.pictures import to_image, value_range
 
 N_IMAGES = 12
+MARGIN = 0.03  # of an image in its square
 
 
-def choose_samples(n_samples: int, y: np.ndarray | None, n_images: int = N_IMAGES) -> np.ndarray:
-    """Indices of at most `n_images` samples, drawn with a fixed seed, cycling through the classes."""
+def choose_samples(n_samples: int, y: np.ndarray | None) -> np.ndarray:
+    """Indices of at most `N_IMAGES` samples, drawn with a fixed seed, cycling through the classes."""
     order = np.random.default_rng(0).permutation(n_samples)
     if y is None:
-        return order[:n_images]
-    classes = np.unique(y, return_inverse=True)[1][order]
-    round_ = np.empty(n_samples, int)
-    for i in np.unique(classes):
-        members = classes == i
-        round_[members] = np.arange(members.sum())
-    return order[np.lexsort((classes, round_))][:n_images]
+        return order[:N_IMAGES]
+    classes = pd.Series(np.unique(y, return_inverse=True)[1][order])
+    return order[np.lexsort((classes, classes.groupby(classes).cumcount()))][:N_IMAGES]
 
 
-def draw(rows: Mapping[str, np.ndarray]) -> Figure:
-    """Draw one row of images (m, h, w, c) in [0, 1] per dataset, by its label."""
+def draw(rows: Mapping[str, Sequence[Image]]) -> Figure:
+    """Draw one row of images per dataset, by its label."""
     n_columns = max(len(images) for images in rows.values())
     with style():
         figure = new_figure(PAGE, 0.1 + len(rows) * (PAGE - 0.8) / n_columns)
@@ -43,25 +42,20 @@ def draw(rows: Mapping[str, np.ndarray]) -> Figure:
     return figure
 
 
-def show_image(axes: Axes, image: np.ndarray, place: tuple[float, float] | None = None) -> None:
-    """Draw one image (h, w, c) in [0, 1], and remove the ticks.
+def show_image(axes: Axes, image: Image, place: tuple[float, float] | None = None) -> None:
+    """Draw one image, and remove the ticks.
 
-    It is in colour for three channels, otherwise the mean of the channels in grey. `place` is the left and
-    top end of a square of side 1 that it fills, but for a margin; by default the axes.
+    `place` is the left and top end of a square of side 1 that it fills but for a margin; by default the axes.
     """
-    if image.shape[-1] not in (1, 3):
-        image = image.mean(-1, keepdims=True)
     extent = None if place is None else _extent(image, *place)
-    axes.imshow(image, cmap="gray", vmin=0, vmax=1, interpolation="nearest", extent=extent)
+    axes.imshow(image, cmap="gray", vmin=0, vmax=255, interpolation="nearest", extent=extent)
     axes.set(xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
 
 
-def _extent(
-    image: np.ndarray, left: float, top: float, margin: float = 0.03
-) -> tuple[float, float, float, float]:
+def _extent(image: Image, left: float, top: float) -> tuple[float, float, float, float]:
     """Ends of an image in the middle of a square of side 1: left, right, bottom, top."""
-    height, width = (1 - 2 * margin) * np.array(image.shape[:2]) / max(image.shape[:2])
+    width, height = (1 - 2 * MARGIN) * np.array(image.size) / max(image.size)
     x, y = left + 0.5, top + 0.5
     return x - width / 2, x + width / 2, y + height / 2, y - height / 2
 
@@ -79,7 +73,8 @@ def write(inputs: Sequence[Path], folder: Path) -> None:
         if images is None:
             continue
         index = choose_samples(len(images), y)
-        rows[data.facts["label"]] = images[index]
+        limits = value_range(images)
+        rows[data.facts["label"]] = [to_image(images[i], *limits) for i in index]
         classes = [""] * len(index) if y is None else y[index]
         chosen.append(pd.DataFrame({"dataset": path.name, "sample": index, "class": classes}))
     if not rows:

@@ -23,6 +23,7 @@ from dekm.figures.style import (
     style,
 )
 from dekm.results.folders import read_run
+from dekm.results.pictures import to_image, value_range
 from dekm.results.record import Record
 
 logger = logging.getLogger(__name__)
@@ -65,11 +66,11 @@ def draw_confusion(
 
 
 def draw_samples(images: np.ndarray, shown: pd.DataFrame, title: str) -> Figure:
-    """One row per cluster of images (n, h, w, c) in [0, 1]: typical ones, a gap, and ambiguous ones."""
+    """One row per cluster of images (n, h, w, c): typical ones, a gap, and ambiguous ones."""
     clusters = shown["cluster"].unique()
     n_shown = int(shown["place"].max())
     starts = {"typical": 0.0, "ambiguous": n_shown + 0.4}  # widths of an image
-    width = 2 * n_shown + 0.4
+    width, limits = 2 * n_shown + 0.4, value_range(images)
     with style():
         figure = new_figure(PAGE, 0.5 + PAGE / (width + 1.4) * len(clusters))
         axes = figure.subplots()  # one for all images, since Matplotlib is slow at hundreds
@@ -77,7 +78,7 @@ def draw_samples(images: np.ndarray, shown: pd.DataFrame, title: str) -> Figure:
             for kind, start in starts.items():
                 samples = shown.loc[(shown["cluster"] == cluster) & (shown["kind"] == kind), "sample"]
                 for column, sample in enumerate(samples):
-                    show_image(axes, images[sample], (start + column, row))
+                    show_image(axes, to_image(images[sample], *limits), (start + column, row))
         axes.set(xlim=(0, width), ylim=(len(clusters), 0))
         names = [f"cluster {cluster}" for cluster in clusters]
         axes.set_yticks(np.arange(len(clusters)) + 0.5, names, size=8)

@@ -11,7 +11,7 @@ import matplotlib as mpl
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.colors import to_rgb
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
@@ -21,22 +21,12 @@ from dekm.markup import to_csv
 
 COLUMN, PAGE = 3.5, 7.16  # inches: width of one column and of a page
 DPI = 200
-PDF_DPI = 600  # of the points in a PDF file, which are pixels; its lines and texts are none
+PDF_DPI = 600  # of the points in a PDF file, which are pixels; its lines and texts are vectors
 # Ten colours of Petroff (2021), "Accessible color sequences for data visualization".
-COLOURS = (
-    "#3f90da",
-    "#ffa90e",
-    "#bd1f01",
-    "#94a4a2",
-    "#832db6",
-    "#a96b59",
-    "#e76300",
-    "#b9ac70",
-    "#717581",
-    "#92dadd",
-)
+COLOURS = tuple(map(to_hex, mpl.color_sequences["petroff10"]))
 MARKERS = ("o", "^", "s", "D", "v")
 LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
+TINT = 0.28  # fraction of the colour of a class in that of its region
 INK = "#1b1f24"
 RC: Any = {
     "axes.edgecolor": INK,
@@ -121,9 +111,9 @@ def marker(i: int) -> str:
     return MARKERS[(i + i // len(COLOURS)) % len(MARKERS)]
 
 
-def tint(i: int, strength: float = 0.28) -> tuple[float, float, float]:
-    """Red, green and blue in [0, 1] of the colour of class i, a fraction `strength` mixed with white."""
-    red, green, blue = (1 - strength + strength * part for part in to_rgb(colour(i)))
+def tint(i: int) -> tuple[float, float, float]:
+    """Red, green and blue in [0, 1] of the colour of class i, mixed with white."""
+    red, green, blue = (1 - TINT + TINT * part for part in to_rgb(colour(i)))
     return red, green, blue
 
 

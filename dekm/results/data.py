@@ -1,7 +1,9 @@
 """The folder of a prepared dataset."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from os.path import commonprefix
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,6 +43,11 @@ class SampleNames(NamedTuple):
     rows: np.ndarray
     files: np.ndarray | None
     classes: np.ndarray | None
+
+
+def length_of_common_folder(names: Sequence[str]) -> int:
+    """Number of characters of the folder, with its slash, that all names begin with."""
+    return commonprefix(names).rfind("/") + 1  # noqa: RUF071 names are texts, not paths
 
 
 class FeatureVectors(NamedTuple):

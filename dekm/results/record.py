@@ -17,6 +17,7 @@ from dekm.files.arrays import Form, read_array
 from dekm.files.manifest import check_file, find_damage
 from dekm.files.reading import NUMBER, check_fields, damaged, read_json
 from dekm.files.tables import read_table
+from dekm.markup import from_csv_cell
 from dekm.results.seed import SeedFolder
 
 if TYPE_CHECKING:
@@ -122,7 +123,9 @@ class Record(SeedFolder):
     def clusters(self) -> "pd.DataFrame":
         """The table of clusters, one row per sample in the order of the prepared data."""
         columns = ("sample", "class"), ("row", "cluster", "distance", "margin")
-        return read_table(self.checked("clusters"), *columns, remedy=self.remedy)
+        table = read_table(self.checked("clusters"), *columns, remedy=self.remedy).fillna({"sample": ""})
+        table[["sample", "class"]] = table[["sample", "class"]].map(from_csv_cell)
+        return table
 
     def typical(self) -> "pd.DataFrame":
         """The typical and the ambiguous samples of each cluster, the first ones first.

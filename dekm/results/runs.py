@@ -61,13 +61,14 @@ class Runs:
                 "label": run.label,
                 "in_table": run.in_table,
                 "seed": run.facts["seed"],
+                "data": run.facts["data"],
                 "pretrained": run.facts.get("pretrained") or "",
                 **run.metrics,
             }
             for (dataset, method), runs in self.cells.items()
             for run in runs
         ]
-        columns = ["dataset", "method", "label", "in_table", "seed", "pretrained"]
+        columns = ["dataset", "method", "label", "in_table", "seed", "data", "pretrained"]
         return pd.DataFrame(rows, columns=None if rows else columns)
 
 

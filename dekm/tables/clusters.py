@@ -1,13 +1,12 @@
 """The clusters of a run: their sizes, classes, features, and most typical and most ambiguous samples."""
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from dekm.results.data import FeatureVectors
+from dekm.results.data import FeatureVectors, length_of_common_folder
 from dekm.results.pictures import thumbnails
 from dekm.results.record import Record
 from dekm.results.result_set import ResultSet
@@ -58,16 +57,10 @@ def clusters(run: Record) -> pd.DataFrame:
 def named_samples(run: Record) -> pd.DataFrame:
     """The first `N_SAMPLES` of the typical samples, and the row in the loaded data of each."""
     table, typical = run.clusters(), run.typical()
-    names = np.array(without_common_folder(table["sample"].tolist()), object)
+    names = table["sample"].str[length_of_common_folder(table["sample"].tolist()) :].to_numpy()
     samples = typical["sample"].to_numpy(int)
     named = typical.assign(name=names[samples], row=table["row"].to_numpy()[samples])
     return named[named["place"] <= N_SAMPLES]
-
-
-def without_common_folder(names: Sequence[str]) -> list[str]:
-    """File names without the folder that all of them are in; names that are not files as they are."""
-    folder = os.path.commonpath([Path(name).parent for name in names])
-    return [os.path.relpath(name, folder) for name in names]
 
 
 def _features(vectors: FeatureVectors, members: np.ndarray) -> str:

@@ -110,12 +110,8 @@ def _means_of_runs(result_set: ResultSet) -> pd.DataFrame:
     results = load_cells(result_set.path, runs, cells)
     means = averages(results, dict.fromkeys(results.scores, ("acc", "nmi", "ari", *WITHOUT_LABELS)))
     unlabelled = [dataset for dataset, names in results.scores.items() if "acc" not in names]
-    digests = {cell: records[0].facts["data"] for cell, records in runs.cells.items() if records}
-    data = [
-        digests.get(cell, "") for cell in zip(results.runs["dataset"], results.runs["method"], strict=True)
-    ]
     kept = means[~means["metric"].isin(WITHOUT_LABELS) | means["dataset"].isin(unlabelled)]
-    return _with_runs(kept, results.runs.assign(data=data))
+    return _with_runs(kept, results.runs)
 
 
 def _with_runs(means: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:

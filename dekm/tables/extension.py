@@ -66,7 +66,9 @@ def _check_failures(out: Path, theirs: pd.DataFrame, ours: pd.DataFrame, keys: l
     known = theirs[theirs[FAILED].fillna("") == ""] if FAILED in theirs else theirs
     for row in failed.merge(known[keys]).to_dict("records"):
         place = f"seed {row['seed']} of {row['subject']} on {row['dataset']}"
-        raise InputError(f"{out} has a result of {place}, which failed here; it is not replaced by none.")
+        raise InputError(
+            f"{out} has a result of {place}, which failed here; a failed seed does not replace it."
+        )
 
 
 def check_files(out: Path, kept: pd.DataFrame) -> None:

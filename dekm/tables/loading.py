@@ -69,7 +69,7 @@ def load_cells(
             notes = (
                 subsample_note(facts[dataset]),
                 labels_note(facts[dataset]),
-                _settings_note((deviations or {}).get((dataset, method), "")),
+                (text := (deviations or {}).get((dataset, method), "")) and f"{OTHER_SETTINGS}: {text}",
                 *damage,
                 "" if damage else _seeds_note(len(found), len(failed), n_seeds),
                 _equal_note([run.metrics for run in found]),
@@ -99,7 +99,8 @@ def labels_note(facts: Mapping[str, Any]) -> str:
     counts = facts.get("class_counts") or ()
     if len(counts) == 1:
         return (
-            "all true labels are equal: ACC is the size of the largest cluster, and no score tells anything"
+            "all true labels are equal: ACC is the fraction of samples in the largest cluster, and no score "
+            "is informative"
         )
     n_labelled = sum(counts)
     if not n_labelled or n_labelled == facts["n_samples"]:
@@ -125,10 +126,6 @@ def is_other(cells: pd.DataFrame) -> pd.Series:
 
 def _n_counted(runs: Runs, cell: tuple[str, str]) -> int:
     return sum(len(found.get(cell, [])) for found in (runs.cells, runs.problems, runs.failed))
-
-
-def _settings_note(deviation: str) -> str:
-    return f"{OTHER_SETTINGS}: {deviation}" if deviation else ""
 
 
 def _equal_note(runs: Sequence[Mapping[str, Any]]) -> str:

@@ -9,14 +9,15 @@ from dekm.metrics import mean_ari
 from dekm.results.comparison import Comparison
 from dekm.tables.loading import KEYS, LoadedResults
 from dekm.tables.rendering.grid import Cell, Grid
+from dekm.tables.scores import METRICS
 
 # Upper and lower header and format of each measure; the comparison, metrics of a run, and the stability.
 MEASURES = {
     "pooled": ("All embeddings", "Pooled silhouette", "+.2f"),
-    "silhouette": ("Samples", "Silhouette", ".3f"),
-    "davies_bouldin": ("Samples", "Davies-Bouldin", ".2f"),
-    "silhouette_embedding": ("Own embedding", "Silhouette", ".3f"),
-    "davies_bouldin_embedding": ("Own embedding", "Davies-Bouldin", ".2f"),
+    "silhouette": ("Samples", *METRICS["silhouette"]),
+    "davies_bouldin": ("Samples", *METRICS["davies_bouldin"]),
+    "silhouette_embedding": ("Own embedding", *METRICS["silhouette"]),
+    "davies_bouldin_embedding": ("Own embedding", *METRICS["davies_bouldin"]),
     "n_clusters_found": ("Clusters", "Found", ".3g"),
     "smallest": ("Clusters", "Smallest", ".0f"),
     "largest": ("Clusters", "Largest", ".0f"),

@@ -143,7 +143,7 @@ def stale(out: Path, seeds: Sequence[Record], *, extend: bool) -> list[Path]:
     patterns = [*TABLE_FILES, *OF_SEEDS, "figures/*.png"]
     if extend:
         of_tables = [f"figures/{name}.png" for name in FIGURES_OF_TABLES]
-        made = [seed for seed in seeds if "origin" not in seed.facts]  # what was taken is the same
+        made = [seed for seed in seeds if "origin" not in seed.facts]  # the others were copied
         models = [f"models/{seed.file_name}.*" for seed in made if seed.stage == "cluster"]
         places = [Path(*seed.parts[-4:]) for seed in made if seed.stage == "pretrain"]
         patterns = [*TABLE_FILES, *of_tables, *models, *(f"{place}/*" for place in places)]

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +17,6 @@ from dekm.tables.loading import KEYS, LoadedResults, subsample_note
 logger = logging.getLogger(__name__)
 
 MARK = "@"  # in the key of a published row, method@set, which no key of a method has
-
-
-@dataclass(frozen=True)
-class Terms:
-    """What has to be the same in two experiments on a dataset, so that their scores can be compared."""
-
-    data: str  # digest
-    protocol: str
-    seeds: tuple[int, ...]
 
 
 def is_published(methods: pd.Series) -> pd.Series:
@@ -46,6 +37,10 @@ def with_reference(
     plan = result_set.plan
     datasets = dict(zip(found.cells["dataset"], found.cells["dataset_label"], strict=True))
     facts = {dataset: read_facts(result_set.data(dataset)) for dataset in datasets}
+    seeds: dict[str, set[int]] = {dataset: set() for dataset in datasets}
+    for cell in plan.get("cells", ()):
+        if cell.get("stage") == "cluster" and cell.get("dataset") in seeds:
+            seeds[cell["dataset"]].update(cell.get("seeds", ()))
     rows, runs = [], [found.runs]
     published = read_published(reference)
     shown = published[published["dataset"].isin(list(datasets))]
@@ -55,7 +50,8 @@ def with_reference(
     for method in sorted(labels, key=lambda name: order.index(name) if name in order else len(order)):
         for dataset, dataset_label in datasets.items():
             theirs = shown[(shown["dataset"] == dataset) & (shown["method"] == method)]
-            differs = _difference(theirs, _terms(plan, facts[dataset], dataset))
+            digest = facts[dataset].get("digest", "")
+            differs = _difference(theirs, digest, plan.get("protocol", ""), sorted(seeds[dataset]))
             keys = (
                 dataset,
                 dataset_label,
@@ -73,26 +69,18 @@ def with_reference(
     return replace(found, runs=pd.concat(runs), cells=pd.concat([found.cells, cells], ignore_index=True))
 
 
-def _terms(plan: Mapping[str, Any], facts: Mapping[str, Any], dataset: str) -> Terms:
-    """Those of our experiment, as it was planned."""
-    planned = ("cluster", dataset)
-    cells = [cell for cell in plan.get("cells", ()) if (cell.get("stage"), cell.get("dataset")) == planned]
-    seeds = {seed for cell in cells for seed in cell.get("seeds", ())}
-    return Terms(facts.get("digest", ""), plan.get("protocol", ""), tuple(sorted(seeds)))
-
-
-def _difference(theirs: pd.DataFrame, ours: Terms) -> str:
+def _difference(theirs: pd.DataFrame, digest: str, protocol: str, seeds: Sequence[int]) -> str:
     """Why the published runs of a cell are no runs of our experiment; empty if they are."""
     if theirs.empty:
         return "no run is published"
     data, protocols = set(theirs["data"]), sorted(set(theirs["protocol"]))
-    if data != {ours.data}:
-        return f"other data: digest {', '.join(sorted(data))[:12]} instead of {ours.data[:12] or 'none'}"
-    if protocols != [ours.protocol] or not ours.protocol:
-        known = [name or "not known" for name in (*protocols, ours.protocol)]
+    if data != {digest}:
+        return f"other data: digest {', '.join(sorted(data))[:12]} instead of {digest[:12] or 'none'}"
+    if protocols != [protocol] or not protocol:
+        known = [name or "not known" for name in (*protocols, protocol)]
         return f"protocol {', '.join(known[:-1])} instead of {known[-1]}"
-    if (seeds := tuple(sorted(theirs["seed"]))) != ours.seeds:
-        both = [", ".join(map(str, found)) or "none" for found in (seeds, ours.seeds)]
+    if (found := sorted(theirs["seed"])) != seeds:
+        both = [", ".join(map(str, part)) or "none" for part in (found, seeds)]
         return f"seeds {both[0]} instead of {both[1]}"
     return ""
 

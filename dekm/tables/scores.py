@@ -1,11 +1,11 @@
-"""Table III, a table of scores and costs that the paper does not report, and who starts from whom."""
+"""Table III, a table of scores and costs that the paper does not report, and which methods share starts."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
-from dekm.tables.cells import PERCENT, averages, not_in_paper, rank, runs_of
+from dekm.tables.cells import PERCENT, RUN_KEYS, averages, not_in_paper, rank, runs_of
 from dekm.tables.loading import LoadedResults
 from dekm.tables.rendering.grid import Cell, Grid, Notes
 from dekm.tables.statistics.inference import LEVEL
@@ -13,25 +13,16 @@ from dekm.tables.statistics.inference import LEVEL
 FURTHER_SCORES = ("ari", "f1")
 FURTHER = ("n_clusters_found", "seconds", "peak_memory")
 RESULTS = "Clustering results"  # title where the paper has no numbers
-METRIC_LABELS = {
-    "acc": "ACC",
-    "nmi": "NMI",
-    "ari": "ARI",
-    "f1": "F1",
-    "inertia": "Inertia",
-    "silhouette": "Silhouette",
-    "davies_bouldin": "Davies-Bouldin",
-    "n_clusters_found": "Clusters found",
-    "seconds": "Seconds",
-    "peak_memory": "Peak MiB",
-}
-FORMATS = {
-    "inertia": ".4g",
-    "silhouette": ".3f",
-    "davies_bouldin": ".2f",
-    "n_clusters_found": ".3g",
-    "seconds": ".1f",
-    "peak_memory": ".0f",
+METRICS = {  # label and format of each
+    "acc": ("ACC", ".2f"),
+    "nmi": ("NMI", ".2f"),
+    "ari": ("ARI", ".2f"),
+    "f1": ("F1", ".2f"),
+    "silhouette": ("Silhouette", ".3f"),
+    "davies_bouldin": ("Davies-Bouldin", ".2f"),
+    "n_clusters_found": ("Clusters found", ".3g"),
+    "seconds": ("Seconds", ".1f"),
+    "peak_memory": ("Peak MiB", ".0f"),
 }
 MARKS = (
     "The best of a column is bold, the second underlined or in italics, by unrounded means; ≈ marks methods "
@@ -65,11 +56,10 @@ def further_cells(results: LoadedResults) -> pd.DataFrame:
     wanted = {dataset: (*(FURTHER_SCORES if labelled[dataset] else ()), *FURTHER) for dataset in datasets}
     cells = averages(results, wanted)
     memory = cells["metric"] == "peak_memory"
-    if "peak_memory" in results.runs:
-        measured = results.runs.assign(peak_memory=pd.to_numeric(results.runs["peak_memory"]))
-        largest = measured.groupby(["dataset", "method"])["peak_memory"].max()
-        keys = pd.MultiIndex.from_frame(cells.loc[memory, ["dataset", "method"]])
-        cells.loc[memory, "mean"] = largest.reindex(keys).to_numpy()
+    largest = runs_of(results, ["peak_memory"]).groupby(RUN_KEYS)["value"].max()
+    cells["mean"] = cells["mean"].mask(
+        memory, largest.reindex(pd.MultiIndex.from_frame(cells[RUN_KEYS])).to_numpy()
+    )
     cells["sd"] = cells["sd"].mask(memory)
     cells["reason"] = cells["reason"].mask(memory, "")
     return rank(cells, runs_of(results, FURTHER_SCORES))
@@ -107,14 +97,14 @@ def _grid(name: str, title: str, cells: pd.DataFrame, caption: str) -> Grid:
         for method, label in dict(zip(cells["method"], cells["method_label"], strict=True)).items()
     ]
     header = [
-        (label, METRIC_LABELS[metric])
+        (label, METRICS[metric][0])
         for label, metric in zip(columns["dataset_label"], columns["metric"], strict=True)
     ]
     return Grid(name, title, [("", "Method"), *header], rows, caption, notes.texts)
 
 
 def _cell(cell: pd.Series, notes: Notes) -> Cell:
-    number_format = FORMATS.get(cell["metric"], ".2f")
+    number_format = METRICS[cell["metric"]][1]
     note, paper = notes.number(cell["reason"]), _paper(cell, notes)
     if pd.isna(cell["mean"]):
         return Cell("–", note=note, **paper)

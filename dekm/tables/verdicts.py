@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from dekm.tables.cells import rename_paper
+from dekm.tables.cells import RUN_KEYS, rename_paper
 from dekm.tables.comparisons import OTHER
 from dekm.tables.loading import SCORES, is_other
 from dekm.tables.rendering.grid import Cell, Grid
@@ -41,9 +41,8 @@ def verdicts(
     low and high (95 % confidence interval of the difference of the expected scores), dataset_label, and
     verdict (one of `VERDICTS`).
     """
-    keys = ["dataset", "method", "metric"]
-    ours = cells[[*keys, "mean", "sd", "n_seeds", "difference"]].assign(other=is_other(cells))
-    rows = rename_paper(paper).merge(ours, on=keys, how="left")
+    ours = cells[[*RUN_KEYS, "mean", "sd", "n_seeds", "difference"]].assign(other=is_other(cells))
+    rows = rename_paper(paper).merge(ours, on=RUN_KEYS, how="left")
     rows["n_seeds"] = rows["n_seeds"].fillna(0).astype(int)
     known = {**(labels or {}), **dict(zip(cells["dataset"], cells["dataset_label"], strict=True))}
     rows["dataset_label"] = rows["dataset"].map(lambda dataset: known.get(dataset, dataset))

@@ -16,7 +16,7 @@ from dekm.cli import main
 from dekm.errors import InputError
 from dekm.figures.explore import TEMPLATE, contents, features, write_page
 from dekm.figures.explore.contents import gather, match, nearest, stratified_part, to_grid
-from dekm.figures.explore.pictures import MAX_PIXELS, MAX_SIDE, sheet, strip
+from dekm.figures.explore.pictures import MAX_PIXELS, MAX_SIDE, Pictures, sheet, strip
 from dekm.files import write_manifest
 from dekm.files.manifest import content_digest
 from dekm.results.record import read_record
@@ -184,7 +184,7 @@ def test_positions_keep_their_proportions() -> None:
 @pytest.mark.parametrize(("side", "channels", "kind"), [(8, 1, "image/png"), (200, 3, "image/jpeg")])
 def test_images_are_one_sheet_of_limited_size(side: int, channels: int, kind: str) -> None:
     pictures = sheet(np.ones((7, side, side // 2, channels), np.float32), np.arange(5))
-    assert pictures.kind == kind
+    assert pictures.address.startswith(f"data:{kind};")
     assert pictures.grid is not None
     assert pictures.grid["h"] == min(side, MAX_SIDE)
     assert pictures.grid["w"] == pictures.grid["h"] // 2
@@ -224,13 +224,18 @@ def test_the_features_of_a_sample_are_the_columns_farthest_from_their_means(
     assert found["deviation"][5, 0] < -3
 
 
+def pixels_of(pictures: Pictures) -> np.ndarray:
+    assert pictures.address is not None
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(pictures.address.partition(",")[2]))))
+
+
 def test_images_of_any_range_are_shown_from_black_to_white() -> None:
     images = np.linspace(-5, 300, 12, dtype=np.float32).reshape(3, 2, 2, 1)
-    pixels = np.asarray(Image.open(io.BytesIO(sheet(images, np.arange(3)).content)))
+    pixels = pixels_of(sheet(images, np.arange(3)))
     assert pixels[0, 0] == 0
     assert pixels[2:, :2].max() == 255
     assert len(np.unique(pixels)) >= 12
-    center = np.asarray(Image.open(io.BytesIO(strip(images[:1], images).content)))
+    center = pixels_of(strip(images[:1], images))
     np.testing.assert_array_equal(center, pixels[:2, :2])
 
 

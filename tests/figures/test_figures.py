@@ -9,13 +9,13 @@ from PIL import Image
 
 from dekm.cli import main
 from dekm.errors import InputError
-from dekm.figures import FIGURES, write_figure
+from dekm.figures import FIGURES, cost, write_figure
 from dekm.figures.classes import align, are_short, class_names, free_position, scatter_classes, shortened
 from dekm.figures.curves import draw_curves
 from dekm.figures.embedding import draw_embedding, group_clusters
 from dekm.figures.fig1_frames import nearest_frames, read_frames, spread
 from dekm.figures.fig5_embeddings import project, subset
-from dekm.figures.runs import draw_confusion
+from dekm.figures.runs import draw_confusion, draw_samples
 from dekm.figures.style import colour, marker, new_figure, save, style
 from dekm.files import write_manifest
 from dekm.results.record import read_record
@@ -348,6 +348,24 @@ def test_cost_has_a_point_for_each_method_with_scores_and_seconds(tmp_path: Path
     pd.DataFrame(further, columns=keys).to_csv(tables[0], index=False)
     write_figure("cost", tables, tmp_path / "unlabelled")
     assert not (tmp_path / "unlabelled").exists()
+
+
+def test_methods_of_one_label_have_marks_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = pd.DataFrame(
+        {"dataset": "a", "dataset_label": "A", "method": ["x", "y"], "method_label": "DEKM"}
+    )
+    figure = cost.draw(points.assign(acc=[50.0, 60.0], acc_sd=1.0, seconds=[1.0, 2.0]))
+    marks = [line.get_marker() for line in figure.axes[0].lines if line.get_marker() not in ("None", "")]
+    assert len(set(marks)) == 2
+
+
+@pytest.mark.parametrize("values", [(-1.0, 1.0), (0.0, 3.0)])
+def test_images_of_any_range_are_drawn_from_black_to_white(values: tuple[float, float]) -> None:
+    images = np.linspace(*values, 32, dtype=np.float32).reshape(2, 4, 4, 1)
+    shown = pd.DataFrame({"cluster": [0, 1], "kind": "typical", "sample": [0, 1], "place": 1})
+    drawn = [np.asarray(image.get_array()) for image in draw_samples(images, shown, "").axes[0].images]
+    assert (drawn[0].min(), drawn[1].max()) == (0, 255)
+    assert len(np.unique(drawn)) == 32
 
 
 def test_files_are_identical_for_identical_data(make_run: Callable[..., Path], tmp_path: Path) -> None:

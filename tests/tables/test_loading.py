@@ -13,7 +13,8 @@ from dekm.tables.loading import labels_note
         (None, ""),
         (
             [2000],
-            "all true labels are equal: ACC is the size of the largest cluster, and no score tells anything",
+            "all true labels are equal: ACC is the fraction of samples in the largest cluster, and no score "
+            "is informative",
         ),
     ],
 )

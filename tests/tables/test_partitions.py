@@ -8,11 +8,13 @@ import pytest
 from PIL import Image
 
 from dekm.files import write_manifest
+from dekm.markup import to_csv
 from dekm.results.comparison import Comparison
+from dekm.results.data import length_of_common_folder
 from dekm.results.result_set import ResultSet
 from dekm.results.runs import read_runs
 from dekm.tables import write_table3
-from dekm.tables.clusters import clusters, clusters_grid, shown_runs, without_common_folder
+from dekm.tables.clusters import clusters, clusters_grid, shown_runs
 from dekm.tables.partitions import partitions, partitions_grid
 from dekm.tables.rendering.html import to_html
 from dekm.tables.rendering.markdown import to_markdown
@@ -120,10 +122,22 @@ def test_the_purity_of_every_cluster_is_shown_where_classes_are_known(results: P
     assert grid.caption.startswith("Purity: ")
 
 
+@pytest.mark.parametrize("names", [["/r/python", *"abcde"], ["", *"abcde"], ["@user", *"abcde"]])
+def test_any_names_of_samples_and_classes_are_shown_as_they_are(results: Path, names: list[str]) -> None:
+    [run] = shown_runs(read_runs(ResultSet(results)), "mine", ["k_means"])
+    table = pd.read_csv(run.file("clusters"))
+    frame = table.assign(sample=names, **{"class": ["@home"] * 3 + ["-work"] * 3})
+    run.file("clusters").write_text(to_csv(frame), encoding="utf-8")
+    write_manifest(run.path)
+    assert run.clusters()["sample"].tolist() == names
+    assert set(clusters(run)["main_class"]) == {"@home", "-work"}
+
+
 def test_file_names_are_shown_without_their_common_folder() -> None:
-    assert without_common_folder(["a/b/x.png", "a/c/y.png"]) == ["b/x.png", "c/y.png"]
-    assert without_common_folder(["a/x.png", "a/y.png"]) == ["x.png", "y.png"]
-    assert without_common_folder(["3", "17"]) == ["3", "17"]
+    assert length_of_common_folder(["a/b/x.png", "a/c/y.png"]) == len("a/")
+    assert length_of_common_folder(["a/x.png", "a/y.png"]) == len("a/")
+    for names in (["3", "17"], ["/r/python", "s1", ""], ["http://a.org/1", "https://b.org/0"]):
+        assert length_of_common_folder(names) == 0
 
 
 def test_own_data_have_a_page_of_their_own(results: Path) -> None:

@@ -8,7 +8,8 @@ import re
 from pathlib import Path
 
 from dekm.figures.explore.contents import describe, gather
-from dekm.figures.explore.pictures import encode_array, encode_image, encode_json, sheet, strip
+from dekm.figures.explore.pictures import encode_array, encode_json, sheet, strip
+from dekm.figures.sources import describe_run
 from dekm.files.reading import readable
 from dekm.files.writing import write_text
 from dekm.results.folders import read_run
@@ -36,8 +37,8 @@ def page_parts(record: Record) -> dict[str, str]:
     images, decoded = sheet(samples, contents.chosen), strip(contents.decoded, samples)
     return {
         "run": RUN_OF_PAGE.format(html.escape(record.facts["id"])),
-        "title": html.escape(contents.title),
+        "title": html.escape(describe_run(record)),
         "meta": encode_json(describe(contents) | {"sheet": images.grid, "decoded": decoded.grid}),
         "arrays": encode_json({name: encode_array(array) for name, array in contents.arrays.items()}),
-        "images": encode_json({"sheet": encode_image(images), "decoded": encode_image(decoded)}),
+        "images": encode_json({"sheet": images.address, "decoded": decoded.address}),
     }

@@ -16,7 +16,7 @@ from dekm.figures.fig1_frames import read_iterations
 from dekm.figures.fig5_embeddings import project
 from dekm.figures.sources import describe_run
 from dekm.figures.style import COLOURS
-from dekm.markup import csv_cell
+from dekm.results.data import length_of_common_folder
 from dekm.results.record import Record
 
 MAX_SAMPLES = 70_000  # of a page; its file then has about 20 MB
@@ -37,11 +37,6 @@ class Contents:
     names: list[str]  # of the features in `arrays`
     decoded: np.ndarray | None  # the decoded centers (k, h, w, c)
     is_plane: bool  # whether the map is the embedding itself, which has two dimensions
-
-    @property
-    def title(self) -> str:
-        """Method, data and seed."""
-        return describe_run(self.run)
 
 
 def gather(run: Record) -> Contents:
@@ -126,11 +121,12 @@ def describe(contents: Contents) -> dict[str, Any]:
     """What the page tells of the run and its clusters, as JSON can hold it."""
     run, labels, y = contents.run, contents.run.labels(), contents.run.true_labels()
     names, classes, unlabelled = run.data.samples().files, None, None
+    files = None if names is None else names[contents.chosen].tolist()
     if y is not None:
         classes = class_names(y)[1]
         unlabelled = None if has_label(y).all() else len(classes) - 1
     return {
-        "title": contents.title,
+        "title": describe_run(run),
         "n_samples": len(labels),
         "scores": {name: run.metrics.get(name) for name in ("acc", "nmi", "ari", "silhouette_embedding")},
         "commit": run.facts.get("commit"),
@@ -138,7 +134,8 @@ def describe(contents: Contents) -> dict[str, Any]:
         "n_iter": contents.n_iter,
         "is_plane": contents.is_plane,
         "history": history_rows(run, contents.n_iter),
-        "files": None if names is None else [str(name) for name in names[contents.chosen]],
+        "files": files,
+        "folder": length_of_common_folder(files or [""]),
         "classes": classes,
         "unlabelled": unlabelled,
         "clusters": cluster_rows(run, contents.chosen),
@@ -164,7 +161,7 @@ def cluster_rows(run: Record, chosen: np.ndarray) -> list[dict[str, Any]]:
     labels, y, typical = run.labels(), run.true_labels(), run.typical()
     colours = align(labels if y is None else y, labels)[2]
     names = [] if y is None else class_numbers(y)[1].astype(str).tolist()
-    classes = {csv_cell(name): i for i, name in enumerate(names) if name}
+    classes = {name: i for i, name in enumerate(names) if name}
     typical = typical[typical["kind"] == "typical"]
     return [
         {

@@ -5,7 +5,7 @@ import numpy as np
 from dekm.results.data import PreparedData
 
 N_FEATURES = 8
-BLOCK = 4096  # samples at a time
+BLOCK = 1024  # samples at a time
 
 
 def largest_features(data: PreparedData, chosen: np.ndarray) -> tuple[dict[str, np.ndarray], list[str]]:
@@ -18,27 +18,16 @@ def largest_features(data: PreparedData, chosen: np.ndarray) -> tuple[dict[str, 
     vectors = data.vectors()
     if vectors is None:
         return {}, []
-    count = min(N_FEATURES, len(vectors.names))
-    if not isinstance(vectors.X, np.ndarray):
-        weights = [largest(row.toarray()[0], count) for row in vectors.X[chosen]]
-        indices, values = (np.stack(parts) for parts in zip(*weights, strict=True))
-        return {"feature": indices, "value": values.astype(np.float32)}, vectors.names
-    X, mean = vectors.X, vectors.X.mean(0, dtype=np.float64)
-    deviation = np.maximum(X.std(0, dtype=np.float64), 1e-12)
-    blocks = (chosen[i : i + BLOCK] for i in range(0, len(chosen), BLOCK))
-    parts = [farthest(X[block], (X[block] - mean) / deviation, count) for block in blocks]
-    indices, values, deviations = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    return {"feature": indices, "value": values, "deviation": deviations}, vectors.names
-
-
-def farthest(X: np.ndarray, deviations: np.ndarray, count: int) -> tuple[np.ndarray, ...]:
-    """Indices, values and deviations of the columns with the largest deviations of each sample."""
-    indices = np.argsort(-np.abs(deviations), axis=1, kind="stable")[:, :count]
-    taken = (np.take_along_axis(array, indices, 1).astype(np.float32) for array in (X, deviations))
-    return indices, *taken
-
-
-def largest(values: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Indices and values of the largest values, the first ones first."""
-    indices = np.argsort(-values, kind="stable")[:count]
-    return indices, values[indices]
+    are_texts = not isinstance(vectors.X, np.ndarray)
+    if not are_texts:
+        mean = vectors.X.mean(0, dtype=np.float64)
+        deviation = np.maximum(vectors.X.std(0, dtype=np.float64), 1e-12)
+    parts = []
+    for block in (chosen[i : i + BLOCK] for i in range(0, len(chosen), BLOCK)):
+        X = vectors.X[block].toarray() if are_texts else vectors.X[block]
+        found = {"value": X} if are_texts else {"value": X, "deviation": (X - mean) / deviation}
+        sizes = X if are_texts else np.abs(found["deviation"])
+        indices = np.argsort(-sizes, axis=1, kind="stable")[:, :N_FEATURES]
+        taken = {name: np.take_along_axis(array, indices, 1) for name, array in found.items()}
+        parts.append({"feature": indices} | {name: array.astype(np.float32) for name, array in taken.items()})
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}, vectors.names

@@ -18,8 +18,7 @@ MAX_SIDE = 64  # pixels of an image on it
 class Pictures(NamedTuple):
     """Images of one size, side by side."""
 
-    content: bytes = b""  # a PNG file of grey images, or a JPEG file of coloured ones; empty without images
-    kind: str = ""  # its media type
+    address: str | None = None  # a data URL: a PNG file of grey images, or a JPEG file of coloured ones
     grid: dict[str, int] | None = None  # height and width of an image, and the number of columns
 
 
@@ -48,10 +47,10 @@ def paste(images: list[Image.Image], columns: int) -> Pictures:
     whole = Image.new(images[0].mode, (columns * w, -(-len(images) // columns) * h))
     for i, image in enumerate(images):
         whole.paste(image, (i % columns * w, i // columns * h))
-    content, coloured = io.BytesIO(), whole.mode == "RGB"
-    whole.save(content, *(("JPEG",) if coloured else ("PNG",)), quality=90, subsampling=0)
-    kind = "image/jpeg" if coloured else "image/png"
-    return Pictures(content.getvalue(), kind, {"h": h, "w": w, "columns": columns})
+    content, kind = io.BytesIO(), "jpeg" if whole.mode == "RGB" else "png"
+    whole.save(content, kind, quality=90, subsampling=0)
+    address = data_url(content.getvalue(), f"image/{kind}")
+    return Pictures(address, {"h": h, "w": w, "columns": columns})
 
 
 def encode_json(value: Any) -> str:
@@ -66,10 +65,3 @@ def encode_array(array: np.ndarray) -> dict[str, str]:
     little = array.astype(array.dtype.newbyteorder("<"))
     values = gzip.compress(np.ascontiguousarray(little).tobytes(), 6, mtime=0)
     return {"type": array.dtype.name, "values": base64.b64encode(values).decode()}
-
-
-def encode_image(pictures: Pictures) -> str | None:
-    """A file as a data URL; None without images."""
-    if not pictures.content:
-        return None
-    return data_url(pictures.content, pictures.kind)
