@@ -155,7 +155,7 @@ def compare(results: Path, reference: Path) -> None:
 
 
 def check_interval(option: str, seconds: float | None) -> None:
-    """Refuse an interval that `time.sleep` does."""
+    """`InputError` for an interval that `time.sleep` refuses."""
     if seconds is not None and not 0 < seconds <= MOST_SECONDS:
         raise InputError(f"{option} {seconds} should be a number of seconds > 0 and <= {MOST_SECONDS:,}.")
 
