@@ -104,11 +104,10 @@ def _prepare(
     if rows is not None:
         X, y = X[rows], None if y is None else y[rows]
         names = names and [names[row] for row in rows]
-        if n_classes is None:
-            check_n_samples(dataset, X.shape[0])
     if n_classes is not None:
         kept = [str(i if class_names is None else class_names[i]) for i in np.unique(y)]
         label, n_clusters = f"{label}, classes {', '.join(kept)}", n_classes
+    check_n_samples(label, X.shape[0], n_clusters)
     tell_of_labels(label, y)
     scaling = scaling_of(dataset, X)
     X = as_stored(dataset, X, scaling)

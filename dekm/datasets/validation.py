@@ -20,12 +20,10 @@ def check(dataset: Dataset, X: Samples, y: Labels) -> None:
         _check_labels(dataset, y, X.shape[0])
 
 
-def check_n_samples(dataset: Dataset, n_samples: int) -> None:
-    """Raise `InputError` if there are fewer samples, of a subsample perhaps, than clusters."""
-    if n_samples < dataset.n_clusters:
-        raise InputError(
-            f"{dataset.label}: n_samples={n_samples} should be >= n_clusters={dataset.n_clusters}."
-        )
+def check_n_samples(label: str, n_samples: int, n_clusters: int) -> None:
+    """Raise `InputError` if there are fewer samples, perhaps of a subsample, than clusters."""
+    if n_samples < n_clusters:
+        raise InputError(f"{label}: n_samples={n_samples} should be >= n_clusters={n_clusters}.")
 
 
 def _check_samples(dataset: Dataset, X: Samples) -> None:
@@ -33,7 +31,7 @@ def _check_samples(dataset: Dataset, X: Samples) -> None:
     expected = (n_samples, *(X.shape[1:] if dataset.shape is None else dataset.shape))
     if X.shape != expected:
         raise InputError(f"{dataset.label}: loaded shape {X.shape} should be {expected}.")
-    check_n_samples(dataset, n_samples)
+    check_n_samples(dataset.label, n_samples, dataset.n_clusters)
     if 0 in X.shape:
         raise InputError(f"{dataset.label}: loaded shape {X.shape} should have no axis of length 0.")
     if (dataset.kind == "images") != (len(X.shape) == 4):

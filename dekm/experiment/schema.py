@@ -80,14 +80,8 @@ def _parse(value: Any) -> Any:
         return value
     try:
         parsed = float(value) if EXPONENT.fullmatch(value) else yaml.load(value, StrictLoader)
-    except (
-        ValueError,
-        LookupError,
-        AttributeError,
-        RecursionError,
-        yaml.YAMLError,
-    ):  # of PyYAML, for a wrong tag
-        return value
+    except (ValueError, LookupError, AttributeError, RecursionError, yaml.YAMLError):
+        return value  # PyYAML raises all of these, some for a tag that does not fit: "!!int"
     return parsed if parsed is None or isinstance(parsed, int | float) else value
 
 

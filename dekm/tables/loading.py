@@ -69,7 +69,7 @@ def load_cells(
             notes = (
                 subsample_note(facts[dataset]),
                 labels_note(facts[dataset]),
-                (text := (deviations or {}).get((dataset, method), "")) and f"{OTHER_SETTINGS}: {text}",
+                _settings_note((deviations or {}).get((dataset, method), "")),
                 *damage,
                 "" if damage else _seeds_note(len(found), len(failed), n_seeds),
                 _equal_note([run.metrics for run in found]),
@@ -126,6 +126,10 @@ def is_other(cells: pd.DataFrame) -> pd.Series:
 
 def _n_counted(runs: Runs, cell: tuple[str, str]) -> int:
     return sum(len(found.get(cell, [])) for found in (runs.cells, runs.problems, runs.failed))
+
+
+def _settings_note(deviation: str) -> str:
+    return f"{OTHER_SETTINGS}: {deviation}" if deviation else ""
 
 
 def _equal_note(runs: Sequence[Mapping[str, Any]]) -> str:

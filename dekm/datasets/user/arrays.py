@@ -143,7 +143,7 @@ def select(file: Path, array: str | None = None, label_array: str | None = None)
     found = {name: shape for name, shape in shapes(file).items() if shape}  # a single number is no array
     there = listed([f"{name} {shape}" for name, shape in found.items()]) or "none"
     for setting, name in (("array", array), ("label_array", label_array)):
-        if name is not None and name not in [*found]:
+        if name is not None and name not in [*found]:  # a wrong name may be a list, which no mapping takes
             raise InputError(f"{setting}={shown(name)}: {file} has no such array; it has {there}.")
     if label_array is None and len(found) > 1:
         usual = [name for name in LABELS if name in found and name != array]
